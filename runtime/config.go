@@ -1,0 +1,122 @@
+package restaq
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Config adjusts a Runtime. The zero Config is a good one.
+type Config struct {
+	// Logger gets the runtime's log lines and is what Logger(ctx) builds on.
+	// Default: slog.Default(). No line holds a payload, a key or a secret.
+	Logger *slog.Logger
+
+	// Concurrency bounds the executions that run at once in this process.
+	// Default: 64. Raise it for handlers that mostly wait.
+	Concurrency int
+
+	// Attempts is how many attempts an execution gets before it is dead.
+	// Default: 10. A handler or step may say otherwise.
+	Attempts int
+
+	// Backoff is the wait between attempts. Default: 1 s to 10 min.
+	Backoff Backoff
+
+	// Lease is how long an execution belongs to this process after its last
+	// renewal; it is renewed every third of that. Default: 30 s. A shorter one
+	// frees the work of a crashed process sooner and costs more writes.
+	Lease time.Duration
+
+	// Poll is how often the store is asked for due work that this process has
+	// not heard of. Default: 1 s.
+	Poll time.Duration
+
+	// ShutdownTimeout is how long Run waits for attempts under way after its
+	// context ended, before it cuts them off. Default: 25 s, below the 30 s
+	// that orchestrators grant.
+	ShutdownTimeout time.Duration
+
+	// DeliverTimeout bounds the storing of one webhook request; beyond it the
+	// answer is 503. Default: 2.5 s, below the shortest deadline of a provider
+	// (3 s).
+	DeliverTimeout time.Duration
+
+	// Now is the clock for timestamp tolerances and for the times of a memory
+	// store. Default: time.Now.
+	Now func() time.Time
+
+	// StrictInputs makes it a permanent error that a recorded step is asked
+	// for with other inputs. By default history and log say "input changed".
+	StrictInputs bool
+
+	// Errors lists the errors that errors.Is and errors.As find again in a
+	// permanent step failure that an earlier attempt recorded. A typed nil
+	// pointer, such as (*CardError)(nil), or the zero value of another type
+	// stands for its type, which is recorded as JSON; any other value is a
+	// sentinel, recorded by its text, which must be unique in the list.
+	Errors []error
+
+	// Unhandled says what becomes of an event that no handler subscribes to.
+	// Default: KeepUnhandled.
+	Unhandled Unhandled
+}
+
+// Unhandled says what becomes of an event that no handler subscribes to. It is
+// acknowledged in any case.
+type Unhandled int
+
+// What becomes of events that nobody subscribes to.
+const (
+	KeepUnhandled               Unhandled = iota // stored; ReplayEvent can run it later
+	KeepUnhandledWithoutPayload                  // its id and type are stored
+	DropUnhandled                                // not stored
+)
+
+// withDefaults returns c with its zero fields filled in, or says which field
+// cannot be used.
+func (c Config) withDefaults() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	setDefault(&c.Concurrency, 64)
+	setDefault(&c.Attempts, 10)
+	setDefault(&c.Lease, 30*time.Second)
+	setDefault(&c.Poll, time.Second)
+	setDefault(&c.ShutdownTimeout, 25*time.Second)
+	setDefault(&c.DeliverTimeout, 2500*time.Millisecond)
+	c.Backoff = c.Backoff.or(Backoff{time.Second, 10 * time.Minute})
+	return c, c.validate()
+}
+
+func setDefault[T comparable](field *T, def T) {
+	if *field == *new(T) {
+		*field = def
+	}
+}
+
+func (c *Config) validate() error {
+	var errs []error
+	bad := func(field string, wrong bool) {
+		if wrong {
+			errs = append(errs, fmt.Errorf("%s: must not be negative", field))
+		}
+	}
+	bad("Concurrency", c.Concurrency < 0)
+	bad("Attempts", c.Attempts < 0)
+	bad("Lease", c.Lease < 0)
+	bad("Poll", c.Poll < 0)
+	bad("ShutdownTimeout", c.ShutdownTimeout < 0)
+	bad("DeliverTimeout", c.DeliverTimeout < 0)
+	if err := c.Backoff.validate(); err != nil {
+		errs = append(errs, fmt.Errorf("Backoff: %w", err))
+	}
+	if c.Unhandled < KeepUnhandled || c.Unhandled > DropUnhandled {
+		errs = append(errs, fmt.Errorf("Unhandled: unknown value %d", c.Unhandled))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,168 @@
+package restaq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Part is what Register takes: a Handler or a bound Step.
+type Part interface {
+	register(r *registry) error
+}
+
+// Handler subscribes a function to event types. E is what the payload is
+// decoded into, or Event for the raw event.
+type Handler[E any] struct {
+	// Name is the handler's stable name, such as
+	// "billing.Billing.ChargeSucceeded". Executions are stored under it.
+	Name string
+
+	// Events are the event types: exact, or with "*" as the whole last
+	// segment, which matches one segment or more.
+	Events []string
+
+	// Func is the handler.
+	Func func(ctx context.Context, event E) error
+
+	// Decode makes the handler's event from a payload; nil only if E is Event.
+	Decode func(eventType string, payload []byte) (E, error)
+
+	// Attempts is how many attempts an execution gets; 0: Config.Attempts.
+	Attempts int
+
+	// Backoff is the wait between attempts; zero: Config.Backoff.
+	Backoff Backoff
+
+	// Timeout ends the context of one attempt; 0 means none.
+	Timeout time.Duration
+
+	// Order computes the order key; nil for none. Executions with equal keys
+	// run one at a time, in arrival order.
+	Order func(event E) string
+}
+
+// handler is a Handler with its type erased.
+type handler struct {
+	name     string
+	events   []string
+	attempts int
+	backoff  Backoff
+	timeout  time.Duration
+
+	// prepare decodes the event; the function it returns runs the handler.
+	prepare func(event *Event) (func(ctx context.Context) error, error)
+
+	// order computes the order key; nil for none.
+	order func(event *Event) (string, error)
+}
+
+func (h Handler[E]) register(r *registry) error {
+	if err := h.validate(); err != nil {
+		return fmt.Errorf("handler %q: %w", h.Name, err)
+	}
+	decode := func(event *Event) (E, error) {
+		if raw, ok := any(*event).(E); ok && h.Decode == nil {
+			return raw, nil
+		}
+		return h.Decode(event.Type, event.Payload)
+	}
+	erased := &handler{
+		name: h.Name, events: h.Events, attempts: h.Attempts, backoff: h.Backoff, timeout: h.Timeout,
+		prepare: func(event *Event) (func(ctx context.Context) error, error) {
+			e, err := decode(event)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context) error { return h.Func(ctx, e) }, nil
+		},
+	}
+	if h.Order != nil {
+		erased.order = func(event *Event) (string, error) {
+			e, err := decode(event)
+			if err != nil {
+				return "", err
+			}
+			return h.Order(e), nil
+		}
+	}
+	return r.addHandler(erased)
+}
+
+func (h *Handler[E]) validate() error {
+	if err := checkIdentifier(h.Name); err != nil {
+		return fmt.Errorf("name %w", err)
+	}
+	if len(h.Events) == 0 {
+		return errors.New("events: is empty")
+	}
+	for _, pattern := range h.Events {
+		if err := checkPattern(pattern); err != nil {
+			return fmt.Errorf("events: %q: %w", pattern, err)
+		}
+	}
+	if h.Func == nil {
+		return errors.New("func: is nil")
+	}
+	if _, raw := any(*new(E)).(Event); !raw && h.Decode == nil {
+		return errors.New("decode: is nil, which only a handler of restaq.Event may have")
+	}
+	if h.Attempts < 0 {
+		return errors.New("attempts: must not be negative")
+	}
+	if h.Timeout < 0 {
+		return errors.New("timeout: must not be negative")
+	}
+	if err := h.Backoff.validate(); err != nil {
+		return fmt.Errorf("backoff: %w", err)
+	}
+	return nil
+}
+
+// stepPart is a bound step.
+type stepPart struct {
+	name, fn string
+	invoke   func(ctx context.Context, inputs []byte) ([]byte, error)
+}
+
+func (s stepPart) register(r *registry) error { return r.addStep(&s) }
+
+// registry holds what was registered. It is changed only before the first
+// delivery, under the runtime's lock, and read freely afterwards.
+type registry struct {
+	handlers map[string]*handler
+	names    []string // of handlers, in order of registration
+	steps    map[string]*stepPart
+}
+
+func (r *registry) addHandler(h *handler) error {
+	if _, taken := r.handlers[h.name]; taken {
+		return fmt.Errorf("handler %q is registered twice", h.name)
+	}
+	r.handlers[h.name] = h
+	r.names = append(r.names, h.name)
+	return nil
+}
+
+func (r *registry) addStep(s *stepPart) error {
+	if _, taken := r.steps[s.fn]; taken {
+		return fmt.Errorf("step %q: function %s is registered twice", s.name, s.fn)
+	}
+	r.steps[s.fn] = s
+	return nil
+}
+
+// subscribers returns the handlers of an event type, in order of registration.
+func (r *registry) subscribers(eventType string) []*handler {
+	var found []*handler
+	for _, name := range r.names {
+		for _, pattern := range r.handlers[name].events {
+			if matchPattern(pattern, eventType) {
+				found = append(found, r.handlers[name])
+				break
+			}
+		}
+	}
+	return found
+}
