@@ -20,8 +20,8 @@
 // A process that dies, by whatever signal, leaves nothing behind: a small
 // keeper process waits for the end of a pipe that only the test process holds
 // open, then stops the server and removes its files. Only if the keeper itself
-// is killed do files stay, in a folder restaq-pg-* of the temporary directory;
-// a server whose folder is removed stops by itself within a minute.
+// is killed do files stay, in a folder restaq-pg-* of /dev/shm or the temporary
+// directory; a server whose folder is removed stops by itself within a minute.
 //
 // On a server of your own, a killed test leaves its database behind. Such a
 // database is called restaq_test_* and may be dropped.
