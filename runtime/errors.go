@@ -15,9 +15,16 @@ var (
 	// that a person cancelled it: this process records nothing more of it.
 	ErrLeaseLost = errors.New("lease lost")
 
-	// ErrFinal says that a cancelled execution cannot be retried, restarted
-	// or cancelled again.
-	ErrFinal = errors.New("execution is cancelled, which is final")
+	// ErrFinal says that the execution is in a state that the call cannot
+	// change: cancelled, or for Cancel completed.
+	ErrFinal = errors.New("execution is final")
+
+	// ErrNoPayload says that an event's payload was not kept, so that nothing
+	// can run on it any more.
+	ErrNoPayload = errors.New("the event's payload was not kept")
+
+	// ErrUnsupported says that the store lacks an ability that the call needs.
+	ErrUnsupported = errors.New("not supported by this store")
 
 	// ErrNoExecution says that a step's wrapper was called with a context that
 	// belongs to no execution. In a unit test, restaqtest.Context provides one.

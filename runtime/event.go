@@ -30,7 +30,8 @@ type Event struct {
 	Type string `json:"type"`
 
 	// Payload is the event as the provider sent it, byte for byte (for a form
-	// delivery, the JSON text inside the form).
+	// delivery, the JSON text inside the form). A stored event's Payload is nil
+	// if it was not kept, and empty if the provider sent nothing.
 	Payload []byte `json:"-"`
 
 	// Header holds the request's headers without signatures, cookies and

@@ -3,6 +3,7 @@ package restaq
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/restaq/restaq/runtime/codec"
@@ -143,7 +144,7 @@ func (s *Step[R, In, Out]) Bind(r R) Part {
 }
 
 // Do runs fn as the step name, without generated code. The output is encoded
-// by encoding/json. Name is unique within its execution: as Do shows no
+// by encoding/json, and its shape is that of T's fields and tags. Name is unique within its execution: as Do shows no
 // inputs, a second call under one name is an error.
 func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var out T
@@ -152,8 +153,9 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T
 		return out, fmt.Errorf("step %s: %w", name, ErrNoExecution)
 	}
 	record, err := engine.Step(ctx, &StepCall{
-		Name: name,
-		Func: "restaq.Do",
+		Name:  name,
+		Func:  "restaq.Do",
+		Shape: shapeOf(reflect.TypeFor[T]()),
 		Run: func(ctx context.Context) ([]byte, error) {
 			v, err := fn(ctx)
 			if err != nil {
@@ -206,16 +208,4 @@ type Engine interface {
 	// Refuse stops the execution that ctx belongs to with a permanent error
 	// and returns the error to hand to the handler.
 	Refuse(ctx context.Context, err error) error
-}
-
-type engineKey struct{}
-
-// WithEngine returns a context in which step wrappers find engine.
-func WithEngine(ctx context.Context, engine Engine) context.Context {
-	return context.WithValue(ctx, engineKey{}, engine)
-}
-
-func engineFrom(ctx context.Context) Engine {
-	e, _ := ctx.Value(engineKey{}).(Engine)
-	return e
 }

@@ -21,7 +21,7 @@ import (
 // own work.
 //
 // Strings that reach a store are valid UTF-8 without NUL; byte slices hold
-// anything.
+// anything, and nil and empty ones are told apart.
 type Store interface {
 	// Lookup returns the stored event with the executions that its delivery
 	// made (not replays), or ErrNotFound. The payload and header are loaded
@@ -328,8 +328,9 @@ type Pruned struct {
 	// Executions is how many executions went, with their attempts and steps.
 	Executions int
 
-	// Payloads is how many events lost their payload and header because no
-	// execution is left. Their ids are kept: a redelivery stays a duplicate.
+	// Payloads is how many events lost their payload (it becomes nil) and
+	// header because no execution is left. Their ids are kept: a redelivery
+	// stays a duplicate.
 	Payloads int
 }
 

@@ -1,0 +1,97 @@
+package restaq
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+)
+
+// Scope is what a context inside an execution knows of it.
+type Scope struct {
+	ExecutionID string
+	Handler     string
+	Attempt     int // from 1
+	Event       Event
+	Logger      *slog.Logger // nil means slog.Default()
+}
+
+type (
+	engineKey struct{}
+	scopeKey  struct{}
+	stepKey   struct{}
+)
+
+// WithEngine returns a context in which step wrappers find engine, and the
+// functions of this package that take a context find scope. It is for engines:
+// package restaqtest is one.
+func WithEngine(ctx context.Context, engine Engine, scope Scope) context.Context {
+	ctx = context.WithValue(ctx, engineKey{}, engine)
+	return context.WithValue(ctx, scopeKey{}, &scope)
+}
+
+// WithStep returns the context that a step's function gets: one that knows the
+// record name. It is for engines.
+func WithStep(ctx context.Context, recordName string) context.Context {
+	return context.WithValue(ctx, stepKey{}, recordName)
+}
+
+func engineFrom(ctx context.Context) Engine {
+	e, _ := ctx.Value(engineKey{}).(Engine)
+	return e
+}
+
+var noScope Scope
+
+func scopeFrom(ctx context.Context) *Scope {
+	if s, ok := ctx.Value(scopeKey{}).(*Scope); ok {
+		return s
+	}
+	return &noScope
+}
+
+// ExecutionID returns the id of the execution that ctx belongs to, or "".
+func ExecutionID(ctx context.Context) string { return scopeFrom(ctx).ExecutionID }
+
+// Attempt returns the number of the attempt that ctx belongs to, from 1, or 0
+// outside an execution.
+func Attempt(ctx context.Context) int { return scopeFrom(ctx).Attempt }
+
+// EventFrom returns the raw event of the execution that ctx belongs to. Its
+// payload and header are shared: do not change them. Outside an execution it
+// is the zero Event.
+func EventFrom(ctx context.Context) Event { return scopeFrom(ctx).Event }
+
+// Logger returns a logger whose lines name the execution, handler and attempt
+// that ctx belongs to, and the step inside one. Outside an execution it is
+// slog.Default().
+func Logger(ctx context.Context) *slog.Logger {
+	s := scopeFrom(ctx)
+	log := s.Logger
+	if log == nil {
+		log = slog.Default()
+	}
+	if s.ExecutionID == "" {
+		return log
+	}
+	log = log.With("execution", s.ExecutionID, "handler", s.Handler, "attempt", s.Attempt)
+	if step, ok := ctx.Value(stepKey{}).(string); ok {
+		log = log.With("step", step)
+	}
+	return log
+}
+
+// IdempotencyKey returns a key to hand to outside systems that deduplicate by
+// one, such as a payment API. It is made from the execution's id and the
+// step's record name: the same over attempts, take-overs and restarts, new in
+// a replay. It has 32 hexadecimal digits. In a handler outside its steps it is
+// the execution's own; outside an execution it is "".
+func IdempotencyKey(ctx context.Context) string {
+	id := ExecutionID(ctx)
+	if id == "" {
+		return ""
+	}
+	step, _ := ctx.Value(stepKey{}).(string)
+	sum := sha256.Sum256([]byte(id + "\x00" + step))
+	return hex.EncodeToString(sum[:16])
+}
