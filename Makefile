@@ -1,0 +1,51 @@
+# Everything that is done to this repository has a target here; the recipes are
+# the commands that one would type. Tools that go.mod does not pin are pinned
+# below.
+
+STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# The tests' PostgreSQL: RESTAQ_TEST_POSTGRES if set, else a server of our own.
+WITH_POSTGRES = go run ./internal/pgtest/withpostgres
+# How long each fuzz target runs.
+FUZZTIME = 10s
+# The Go files that are ours to format; testdata may be broken on purpose.
+GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
+
+.DEFAULT_GOAL = help
+.PHONY: help generate test race fuzz lint check-generated examples demo bench
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
+
+generate: ## write all generated files
+	go generate ./...
+
+test: ## run all tests, against a real PostgreSQL
+	$(WITH_POSTGRES) go test ./...
+
+race: ## run all tests under the race detector
+	$(WITH_POSTGRES) go test -race ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
+		go test -run '^$$' -fuzz "^$${func#func }$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	done
+
+lint: ## gofmt, vet, staticcheck, tidy modules
+	@echo gofmt -l; unformatted=$$(gofmt -l $(GO_FILES)) && test -z "$$unformatted" || { echo "$$unformatted"; exit 1; }
+	go vet ./...
+	go -C bench vet ./...
+	$(STATICCHECK) ./...
+	go mod tidy -diff
+	go -C bench mod tidy -diff
+
+check-generated: ## fail if generating again changes a file
+	.ci/check-generated
+
+examples: ## run the examples' tests
+	$(WITH_POSTGRES) go test -count=1 ./examples/...
+
+demo: ## show deliveries, a failure, retries and a restart
+	go run ./examples/billing -demo
+
+bench: ## measure the generator and the runtime, and print rows
+	$(WITH_POSTGRES) -fsync go -C bench run .

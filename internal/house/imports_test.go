@@ -1,0 +1,152 @@
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Test support that any test may use. The commands' tests are testscript files.
+var (
+	testscript = "github.com/rogpeppe/go-internal/..."
+	pgtest     = "./internal/pgtest"
+)
+
+// table says what every package may import besides the standard library. Two
+// halves, the generator and the runtime, know nothing of each other: generated
+// text is their only link. Arrows point inward, and each third-party library is
+// seen by one tree.
+//
+// A new package gets a row. A new arrow is a decision: is this the package that
+// ought to know that one?
+var table = []Rule{
+	// The module's root holds documentation and go:generate lines.
+	{Tree: "."},
+
+	// The generator: a straight line from packages to files.
+	{Tree: "./cmd/restaqgen", May: []string{
+		"./internal/check", "./internal/load", "./internal/lock", "./internal/marker", "./internal/model",
+		"./internal/output", "./internal/problem", "./internal/schema/...", "./templates/...",
+	}, TestsMay: []string{testscript}},
+	{Tree: "./internal/problem"},
+	{Tree: "./internal/naming"},
+	{Tree: "./internal/marker", May: []string{"./internal/naming", "./internal/problem"}},
+	{Tree: "./internal/model", May: []string{"./internal/marker", "./internal/naming", "./internal/problem"}},
+	{Tree: "./internal/load", May: []string{
+		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
+		"golang.org/x/tools/go/packages",
+	}},
+	{Tree: "./internal/check", May: []string{
+		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
+	}},
+	{Tree: "./internal/lock", May: []string{
+		"./internal/model", "./internal/problem", "github.com/invopop/jsonschema",
+	}},
+	{Tree: "./internal/schema/...", May: []string{
+		"./internal/naming", "./internal/problem", "./internal/schema/...",
+		"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4",
+	}},
+	{Tree: "./templates/...", May: []string{
+		"./internal/lock", "./internal/model", "./internal/naming", "./internal/schema/...", "./templates/...",
+		"github.com/dave/jennifer/jen",
+	}},
+	{Tree: "./internal/output", May: []string{"./internal/problem", "github.com/rogpeppe/go-internal/diff"}},
+
+	// The runtime: rules in the engine, stores around it. Standard library
+	// only, stores aside.
+	{Tree: "./runtime", May: []string{"./runtime/codec", "./runtime/payload"}, TestsMay: []string{"./runtime/...", pgtest}},
+	{Tree: "./runtime/codec"},
+	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
+	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
+	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/..."}, TestsMay: []string{"./runtime/storetest"}},
+	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest", pgtest}},
+	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
+	{Tree: "./runtime/restaqtest", May: []string{"./runtime", "./runtime/memory"}},
+	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
+	{Tree: "./cmd/restaq", May: []string{
+		"./runtime", "./runtime/postgres", "./runtime/sqlite", "github.com/spf13/cobra",
+	}, TestsMay: []string{"./runtime/...", pgtest, testscript}},
+
+	// Generated event packages, and programs as users write them.
+	{Tree: "./schemas/...", May: []string{"./runtime/payload", "./schemas/..."}},
+	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/...", "./examples/..."}, TestsMay: []string{pgtest, testscript}},
+
+	// Test support, of neither half.
+	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
+	{Tree: "./internal/house"},
+}
+
+func TestPackagesImportOnlyWhatTheTableAllows(t *testing.T) {
+	packages := listPackages(t)
+	for _, message := range Violations(table, packages) {
+		t.Error(message)
+	}
+}
+
+func TestTableHasOneRowForATree(t *testing.T) {
+	seen := map[string]bool{}
+	for _, rule := range table {
+		if seen[rule.Tree] {
+			t.Errorf("two rows for %s", rule.Tree)
+		}
+		seen[rule.Tree] = true
+	}
+}
+
+// listPackages returns the packages of this module.
+func listPackages(t *testing.T) []Package {
+	t.Helper()
+	// -e, for a package that does not compile is another test's business.
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e",
+		"-json=ImportPath,Module,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = "../.."
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, complaints.String())
+	}
+	var packages []Package
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath                         string
+			Module                             struct{ Path string }
+			Imports, TestImports, XTestImports []string
+		}
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		own := func(paths []string) []string { return ownPaths(p.Module.Path, paths) }
+		packages = append(packages, Package{
+			Path:        own([]string{p.ImportPath})[0],
+			Imports:     own(p.Imports),
+			TestImports: own(slices.Concat(p.TestImports, p.XTestImports)),
+		})
+	}
+	if len(packages) == 0 {
+		t.Fatal("go list: no packages")
+	}
+	return packages
+}
+
+// ownPaths writes the paths of module's packages as the table does.
+func ownPaths(module string, paths []string) []string {
+	own := make([]string, len(paths))
+	for i, path := range paths {
+		if path == module {
+			path = "."
+		} else if rest, ok := strings.CutPrefix(path, module+"/"); ok {
+			path = "./" + rest
+		}
+		own[i] = path
+	}
+	return own
+}
