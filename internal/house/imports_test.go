@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +102,7 @@ func TestTableHasOneRowForATree(t *testing.T) {
 // listPackages returns the packages of this module.
 func listPackages(t *testing.T) []Package {
 	t.Helper()
+	openFolders(t, "../..")
 	// -e, for a package that does not compile is another test's business.
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e",
 		"-json=ImportPath,Module,Imports,TestImports,XTestImports", "./...")
@@ -135,6 +138,25 @@ func listPackages(t *testing.T) []Package {
 		t.Fatal("go list: no packages")
 	}
 	return packages
+}
+
+// openFolders opens every folder of the tree at root. That tells go test what
+// the result depends on: it does not see what the commands read that a test
+// runs, and would show a cached result though a file has changed.
+func openFolders(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // gone since its folder was read
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ownPaths writes the paths of module's packages as the table does.
