@@ -2,7 +2,7 @@
 # the commands that one would type. Tools that go.mod does not pin are pinned
 # below.
 
-STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # The tests' PostgreSQL: RESTAQ_TEST_POSTGRES if set, else a server of our own.
 WITH_POSTGRES = go run ./internal/pgtest/withpostgres
 # How long each fuzz target runs.
@@ -21,6 +21,7 @@ generate: ## write all generated files
 
 test: ## run all tests, against a real PostgreSQL
 	$(WITH_POSTGRES) go test ./...
+	go -C bench test ./...
 
 race: ## run all tests under the race detector
 	$(WITH_POSTGRES) go test -race ./...
@@ -34,7 +35,8 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 	@echo gofmt -l; unformatted=$$(gofmt -l $(GO_FILES)) && test -z "$$unformatted" || { echo "$$unformatted"; exit 1; }
 	go vet ./...
 	go -C bench vet ./...
-	$(STATICCHECK) ./...
+	go run $(STATICCHECK) ./...
+	go -C bench run $(STATICCHECK) ./...
 	go mod tidy -diff
 	go -C bench mod tidy -diff
 

@@ -1,0 +1,42 @@
+// Bench measures what the design promises about speed and prints a row for each
+// promise:
+//
+//	make bench
+//
+// The rows of the generator compare times of whole commands, warm, run in turn
+// so that a busy moment of the machine falls on all of them; medians are shown.
+// The rows of the runtime count executions of one workflow on each store.
+//
+// Results go to standard output, complaints to standard error. The exit code is
+// 1 if a measurement failed; a slow result is a row, not a failure, for it may
+// be the machine's.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"text/tabwriter"
+)
+
+func main() {
+	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := bench(ctx, *runs)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(ctx context.Context, runs int) error {
+	rows := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if err := generatorRows(ctx, rows, runs); err != nil {
+		return err
+	}
+	return rows.Flush()
+}
