@@ -18,6 +18,7 @@ help: ## print this
 
 generate: ## write all generated files
 	go generate ./...
+	go -C bench generate ./...
 
 test: ## run all tests, against a real PostgreSQL
 	$(WITH_POSTGRES) go test ./...
@@ -50,4 +51,4 @@ demo: ## show deliveries, a failure, retries and a restart
 	go run ./examples/billing -demo
 
 bench: ## measure the generator and the runtime, and print rows
-	$(WITH_POSTGRES) -fsync go -C bench run .
+	go -C bench run .

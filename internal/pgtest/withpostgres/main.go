@@ -2,12 +2,11 @@
 //
 // Usage:
 //
-//	go run ./internal/pgtest/withpostgres [-fsync] command [argument ...]
+//	go run ./internal/pgtest/withpostgres command [argument ...]
 //
 // It starts a private server, names it to the command in RESTAQ_TEST_POSTGRES,
 // and stops it when the command has ended. If the variable is set already, the
-// command runs with the server that it names. The flag -fsync makes the private
-// server's commits wait for the disk, as benchmarks need.
+// command runs with the server that it names.
 //
 // Standard input, output and error are the command's. Its exit code is the
 // command's; 1 if it was ended by a signal or there is no server, 2 for a wrong
@@ -17,7 +16,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,17 +26,11 @@ import (
 )
 
 func main() {
-	fsync := flag.Bool("fsync", false, "make commits wait for the disk")
-	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: withpostgres [-fsync] command [argument ...]")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() == 0 {
-		flag.Usage()
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: withpostgres command [argument ...]")
 		os.Exit(2)
 	}
-	code, err := run(pgtest.Config{Fsync: *fsync}, flag.Args())
+	code, err := run(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withpostgres:", err)
 	}
@@ -46,7 +38,7 @@ func main() {
 }
 
 // run runs the command and returns its exit code.
-func run(config pgtest.Config, command []string) (code int, err error) {
+func run(command []string) (code int, err error) {
 	// A terminal's interrupt goes to the command too, which ends by it; this
 	// process stays to stop the server.
 	signals := make(chan os.Signal, 1)
@@ -54,7 +46,7 @@ func run(config pgtest.Config, command []string) (code int, err error) {
 
 	address := os.Getenv(pgtest.Env)
 	if address == "" {
-		server, startErr := pgtest.Start(context.Background(), config)
+		server, startErr := pgtest.Start(context.Background(), pgtest.Config{})
 		if startErr != nil {
 			return 1, startErr
 		}

@@ -21,7 +21,7 @@ func TestExitCodeIsTheCommands(t *testing.T) {
 		{"exit 3", 3, ""},
 		{"kill -KILL $$", 1, "killed"},
 	} {
-		code, err := run(pgtest.Config{}, []string{"/bin/sh", "-c", test.script})
+		code, err := run([]string{"/bin/sh", "-c", test.script})
 		if code != test.code {
 			t.Errorf("%s: exit code %d, want %d", test.script, code, test.code)
 		}
@@ -29,7 +29,7 @@ func TestExitCodeIsTheCommands(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", test.script, err, test.err)
 		}
 	}
-	if code, err := run(pgtest.Config{}, []string{filepath.Join(t.TempDir(), "missing")}); code != 1 || err == nil {
+	if code, err := run([]string{filepath.Join(t.TempDir(), "missing")}); code != 1 || err == nil {
 		t.Errorf("missing command: code %d, error %v, want 1 and an error", code, err)
 	}
 }
@@ -52,7 +52,7 @@ func TestCommandGetsAServerIfNoneWasGiven(t *testing.T) {
 func addressSeen(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "address")
-	code, err := run(pgtest.Config{}, []string{"/bin/sh", "-c", `printf %s "$` + pgtest.Env + `" >"$1"`, "sh", file})
+	code, err := run([]string{"/bin/sh", "-c", `printf %s "$` + pgtest.Env + `" >"$1"`, "sh", file})
 	if code != 0 || err != nil {
 		t.Fatalf("run: code %d, error %v", code, err)
 	}
