@@ -1,0 +1,274 @@
+package shape
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"go/types"
+	"slices"
+	"strconv"
+
+	"github.com/invopop/jsonschema"
+)
+
+// A builder turns one type into a schema.
+type builder struct {
+	shaper   *Shaper
+	from     *types.Package // types of this package are named without it
+	numbered bool           // definitions are numbered, not named
+	expand   bool           // event packages' types are expanded like others
+
+	uses  map[string]int    // how often each named struct is met, by its full name
+	names map[string]string // names of definitions, by the type's full name
+	taken map[string]bool
+	defs  jsonschema.Definitions
+}
+
+// root builds the schema of t. Named structs that are met more than once, and
+// so all recursive ones, become definitions.
+func (b *builder) root(t types.Type) (*jsonschema.Schema, error) {
+	b.uses = map[string]int{}
+	if err := b.count(t); err != nil {
+		return nil, err
+	}
+	b.names, b.taken, b.defs = map[string]string{}, map[string]bool{}, jsonschema.Definitions{}
+	schema, err := b.schema(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.defs) > 0 {
+		schema.Definitions = b.defs
+	}
+	return schema, nil
+}
+
+func isEmpty(s *jsonschema.Schema) bool {
+	data, err := json.Marshal(s)
+	return err == nil && string(data) == "true"
+}
+
+// count counts the uses of named structs below t, looking into each once.
+func (b *builder) count(t types.Type) error {
+	t = types.Unalias(t)
+	if known, _, err := b.opaque(t); err != nil || known {
+		return b.countArgs(t, err)
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		return b.count(u.Elem())
+	case *types.Slice:
+		return b.count(u.Elem())
+	case *types.Array:
+		return b.count(u.Elem())
+	case *types.Map:
+		return b.count(u.Elem())
+	case *types.Struct:
+		if named, ok := t.(*types.Named); ok {
+			key := types.TypeString(named, nil)
+			b.uses[key]++
+			if b.uses[key] > 1 {
+				return nil
+			}
+		}
+		for _, f := range fields(u) {
+			if err := b.count(f.typ); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// countArgs counts below the type arguments of an opaque type.
+func (b *builder) countArgs(t types.Type, err error) error {
+	if err != nil {
+		return err
+	}
+	named, ok := t.(*types.Named)
+	if !ok || b.isEventType(named) {
+		return nil
+	}
+	for arg := range named.TypeArgs().Types() {
+		if err := b.count(arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) isEventType(named *types.Named) bool {
+	return !b.expand && EventPackage(named.Obj().Pkg())
+}
+
+// schema builds the schema of t.
+func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
+	t = types.Unalias(t)
+	if known, schema, err := b.opaque(t); err != nil || known {
+		if err == nil {
+			err = b.addArgs(schema, t)
+		}
+		return schema, err
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return basic(u)
+	case *types.Pointer:
+		elem := types.Unalias(u.Elem())
+		if _, ok := elem.Underlying().(*types.Pointer); ok {
+			return b.schema(elem)
+		}
+		schema, err := b.schema(elem)
+		if err != nil {
+			return nil, err
+		}
+		return nullable(schema), nil
+	case *types.Slice:
+		if isByte(u.Elem()) {
+			return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
+		}
+		items, err := b.schema(u.Elem())
+		return &jsonschema.Schema{Type: "array", Items: items}, err
+	case *types.Array:
+		items, err := b.schema(u.Elem())
+		n := uint64(u.Len())
+		return &jsonschema.Schema{Type: "array", Items: items, MinItems: &n, MaxItems: &n}, err
+	case *types.Map:
+		return b.object(u)
+	case *types.Interface:
+		return &jsonschema.Schema{}, nil
+	case *types.Struct:
+		if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
+			return b.definition(named, u)
+		}
+		return b.members(u)
+	}
+	return nil, fmt.Errorf("%s has no JSON form", types.TypeString(t, types.RelativeTo(b.from)))
+}
+
+// isByte reports whether a slice of t is encoded as base64.
+func isByte(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	if !ok || basic.Kind() != types.Uint8 {
+		return false
+	}
+	return !marshals(t)
+}
+
+func nullable(s *jsonschema.Schema) *jsonschema.Schema {
+	if isEmpty(s) {
+		return s // null is among "any"
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
+}
+
+// object is the schema of a map.
+func (b *builder) object(m *types.Map) (*jsonschema.Schema, error) {
+	elem, err := b.schema(m.Elem())
+	if err != nil {
+		return nil, err
+	}
+	schema := &jsonschema.Schema{Type: "object", AdditionalProperties: elem}
+	key := types.Unalias(m.Key())
+	if known, keys, err := b.opaque(key); err != nil {
+		return nil, err
+	} else if known {
+		schema.PropertyNames = keys
+		return schema, nil
+	}
+	k, ok := key.Underlying().(*types.Basic)
+	switch {
+	case ok && k.Info()&types.IsString != 0:
+	case ok && k.Info()&types.IsInteger != 0:
+		number, err := basic(k)
+		if err != nil {
+			return nil, err
+		}
+		schema.PropertyNames = &jsonschema.Schema{Format: number.Format}
+	default:
+		return nil, fmt.Errorf("map key %s has no JSON form", types.TypeString(key, types.RelativeTo(b.from)))
+	}
+	return schema, nil
+}
+
+// definition refers to a named struct, which it defines at its first use.
+func (b *builder) definition(named *types.Named, s *types.Struct) (*jsonschema.Schema, error) {
+	key := types.TypeString(named, nil)
+	name, ok := b.names[key]
+	if !ok {
+		name = b.name(named)
+		b.names[key] = name
+		def, err := b.members(s)
+		if err != nil {
+			return nil, err
+		}
+		b.defs[name] = def
+	}
+	return &jsonschema.Schema{Ref: "#/$defs/" + name}, nil
+}
+
+// name returns a name for the definition of a type.
+func (b *builder) name(named *types.Named) string {
+	if b.numbered {
+		return strconv.Itoa(len(b.names))
+	}
+	base := types.TypeString(named, func(p *types.Package) string {
+		if p == b.from {
+			return ""
+		}
+		return p.Name()
+	})
+	name := base
+	for n := 2; b.taken[name]; n++ {
+		name = base + "·" + strconv.Itoa(n)
+	}
+	b.taken[name] = true
+	return name
+}
+
+// members is the schema of a struct: its members by name, as their order does
+// not matter to a reader.
+func (b *builder) members(s *types.Struct) (*jsonschema.Schema, error) {
+	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	all := fields(s)
+	slices.SortFunc(all, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	for _, f := range all {
+		member, err := b.schema(f.typ)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.name, err)
+		}
+		if f.quoted {
+			member = quoted(member)
+		}
+		schema.Properties.Set(f.name, member)
+		if !f.optional {
+			schema.Required = append(schema.Required, f.name)
+		}
+	}
+	return schema, nil
+}
+
+// quoted is a value that the tag option string puts in a string.
+func quoted(s *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", ContentMediaType: "application/json", ContentSchema: s}
+}
+
+// basic is the schema of a basic type. The format tells sizes apart.
+func basic(t *types.Basic) (*jsonschema.Schema, error) {
+	switch t.Kind() {
+	case types.Bool:
+		return &jsonschema.Schema{Type: "boolean"}, nil
+	case types.String:
+		return &jsonschema.Schema{Type: "string"}, nil
+	case types.Int, types.Int64:
+		return &jsonschema.Schema{Type: "integer", Format: "int64"}, nil
+	case types.Int8, types.Int16, types.Int32, types.Uint8, types.Uint16, types.Uint32, types.Uint64:
+		return &jsonschema.Schema{Type: "integer", Format: types.Typ[t.Kind()].Name()}, nil
+	case types.Uint, types.Uintptr:
+		return &jsonschema.Schema{Type: "integer", Format: "uint64"}, nil
+	case types.Float32:
+		return &jsonschema.Schema{Type: "number", Format: "float"}, nil
+	case types.Float64:
+		return &jsonschema.Schema{Type: "number", Format: "double"}, nil
+	}
+	return nil, fmt.Errorf("%s has no JSON form", t.Name())
+}

@@ -1,0 +1,160 @@
+package shape
+
+import (
+	"go/types"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// A field is a member of an object, as encoding/json sees it.
+type field struct {
+	name     string // of the member
+	typ      types.Type
+	tagged   bool // the name comes from a tag
+	optional bool // omitted when empty or zero
+	quoted   bool // put in a string by the option string
+}
+
+// fields returns the fields of a struct by the rules of encoding/json: embedded
+// structs are looked into level by level; of several fields of one name the
+// shallowest counts, at equal depth a tagged one, and else none.
+func fields(s *types.Struct) []field {
+	type embedded struct {
+		s   *types.Struct
+		key string // the type's full name
+	}
+	var found []field
+	settled := map[string]bool{} // names that a shallower level decided
+	visited := map[string]bool{}
+	current, times := []embedded{{s: s}}, map[string]int{}
+	for len(current) > 0 {
+		var here []field
+		var next []embedded
+		nextTimes := map[string]int{}
+		for _, e := range current {
+			if visited[e.key] && e.key != "" {
+				continue
+			}
+			visited[e.key] = true
+			for i := range e.s.NumFields() {
+				f, inner := member(e.s.Field(i), e.s.Tag(i))
+				switch {
+				case inner != nil:
+					key := types.TypeString(f.typ, nil)
+					if nextTimes[key]++; nextTimes[key] == 1 {
+						next = append(next, embedded{inner, key})
+					}
+				case f.name != "":
+					here = append(here, f)
+					if times[e.key] > 1 { // a clash with itself
+						here = append(here, f)
+					}
+				}
+			}
+		}
+		found = append(found, dominant(here, settled)...)
+		current, times = next, nextTimes
+	}
+	return found
+}
+
+// dominant returns the fields of one level that encoding/json takes, and marks
+// all their names as settled.
+func dominant(level []field, settled map[string]bool) []field {
+	var taken []field
+	byName := map[string][]field{}
+	for _, f := range level {
+		byName[f.name] = append(byName[f.name], f)
+	}
+	for _, f := range level {
+		rivals := byName[f.name]
+		if rivals == nil || settled[f.name] {
+			continue
+		}
+		settled[f.name] = true
+		var tagged []field
+		for _, r := range rivals {
+			if r.tagged {
+				tagged = append(tagged, r)
+			}
+		}
+		switch {
+		case len(tagged) == 1:
+			taken = append(taken, tagged[0])
+		case len(tagged) == 0 && len(rivals) == 1:
+			taken = append(taken, rivals[0])
+		}
+	}
+	return taken
+}
+
+// member reads one field of a struct. The name is empty if encoding/json
+// ignores it; inner is set if its own fields take its place.
+func member(v *types.Var, tag string) (f field, inner *types.Struct) {
+	typ := types.Unalias(v.Type())
+	elem := typ
+	if p, ok := typ.(*types.Pointer); ok { // *Named, in embedded fields
+		elem = types.Unalias(p.Elem())
+	}
+	inner, isStruct := elem.Underlying().(*types.Struct)
+	if !v.Exported() && (!v.Embedded() || !isStruct) {
+		return field{}, nil
+	}
+	text := reflect.StructTag(tag).Get("json")
+	if text == "-" {
+		return field{}, nil
+	}
+	name, options, _ := strings.Cut(text, ",")
+	if !validName(name) {
+		name = ""
+	}
+	if name == "" && v.Embedded() && isStruct {
+		return field{typ: elem}, inner
+	}
+	f = field{name: name, typ: v.Type(), tagged: name != ""}
+	if name == "" {
+		f.name = v.Name()
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "omitzero":
+			f.optional = true
+		case "omitempty":
+			f.optional = f.optional || canBeEmpty(typ)
+		case "string":
+			f.quoted = quotable(elem)
+		}
+	}
+	return f, nil
+}
+
+// validName reports whether encoding/json accepts a name in a tag.
+func validName(name string) bool {
+	if name == "" {
+		return false
+	}
+	for _, c := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// canBeEmpty reports whether omitempty can leave out a value of type t.
+func canBeEmpty(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		return false
+	case *types.Array:
+		return u.Len() == 0
+	}
+	return true
+}
+
+// quotable reports whether the tag option string has an effect on t.
+func quotable(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && basic.Info()&(types.IsBoolean|types.IsNumeric|types.IsString) != 0
+}

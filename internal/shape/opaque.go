@@ -1,0 +1,91 @@
+package shape
+
+import (
+	"go/types"
+
+	"github.com/invopop/jsonschema"
+)
+
+// opaque returns the schema of a type whose JSON its fields do not decide: one
+// of the standard library's, of an event package, or with methods of its own.
+func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
+	named, ok := t.(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return false, nil, nil
+	}
+	full := named.Obj().Pkg().Path() + "." + named.Obj().Name()
+	switch full {
+	case "time.Time":
+		return true, &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
+	case "encoding/json.RawMessage", "encoding/json/jsontext.Value":
+		return true, &jsonschema.Schema{}, nil
+	case "encoding/json.Number":
+		return true, &jsonschema.Schema{Type: "number"}, nil
+	}
+	if b.isEventType(named) {
+		print, err := b.shaper.eventType(named)
+		return true, &jsonschema.Schema{Ref: "go:" + full, Extras: map[string]any{"fingerprint": print}}, err
+	}
+	switch {
+	case marshals(named):
+		return true, &jsonschema.Schema{Ref: "go:" + full}, nil
+	case hasMethod(named, "MarshalText") || hasMethod(named, "UnmarshalText"):
+		return true, &jsonschema.Schema{Ref: "go:" + full, Type: "string"}, nil
+	}
+	if i, ok := named.Underlying().(*types.Interface); ok && !i.Empty() {
+		return true, &jsonschema.Schema{Ref: "go:" + full}, nil
+	}
+	return false, nil, nil
+}
+
+// addArgs adds the shapes of an opaque type's type arguments, which its
+// methods are likely to use.
+func (b *builder) addArgs(schema *jsonschema.Schema, t types.Type) error {
+	named, ok := t.(*types.Named)
+	if !ok || named.TypeArgs() == nil || b.isEventType(named) {
+		return nil
+	}
+	var args []*jsonschema.Schema
+	for arg := range named.TypeArgs().Types() {
+		a, err := b.schema(arg)
+		if err != nil {
+			return err
+		}
+		args = append(args, a)
+	}
+	schema.Extras = map[string]any{"arguments": args}
+	return nil
+}
+
+// marshals reports whether a type's own methods write or read its JSON.
+func marshals(t types.Type) bool {
+	return hasMethod(t, "MarshalJSON") || hasMethod(t, "UnmarshalJSON")
+}
+
+// hasMethod reports whether t or a pointer to it has the named method of one of
+// the marshalling interfaces, declared or promoted.
+func hasMethod(t types.Type, name string) bool {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+	fn, ok := obj.(*types.Func)
+	if !ok {
+		return false
+	}
+	want := []types.Type{types.NewSlice(types.Typ[types.Byte]), types.Universe.Lookup("error").Type()}
+	params, results := fn.Signature().Params(), fn.Signature().Results()
+	if params.Len() == 0 {
+		return matches(results, want...)
+	}
+	return matches(params, want[0]) && matches(results, want[1])
+}
+
+func matches(list *types.Tuple, want ...types.Type) bool {
+	if list.Len() != len(want) {
+		return false
+	}
+	for i, t := range want {
+		if !types.Identical(list.At(i).Type(), t) {
+			return false
+		}
+	}
+	return true
+}
