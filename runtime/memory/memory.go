@@ -1,0 +1,182 @@
+// Package memory keeps events and executions in the memory of one process.
+//
+// It is the store for development, tests and handlers whose work may be
+// forgotten when the process ends, and the reference for what a store does:
+// one mutex, plain maps, and no rule of its own.
+//
+// Every unfinished execution (pending, running, or failed with a retry time)
+// stands in its handler's queue under the one time that matters to a claim:
+// when it is due, or when its lease runs out. Finished ones are in no queue,
+// so that claiming costs the same however many there are.
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// Store is a restaq.Store in memory. All methods are safe for concurrent use.
+type Store struct {
+	mu         sync.Mutex // guards everything below; held by each method throughout
+	now        func() time.Time
+	events     map[eventKey]*event
+	arrivals   int64 // events stored so far
+	executions map[string]*execution
+	queues     map[string]*queue       // unfinished executions, by handler
+	orders     map[order][]*execution  // unfinished executions with an order key, earliest first
+	handlers   map[string]handlerEntry // the directory, by name
+	key        []byte                  // of input fingerprints
+}
+
+var (
+	_ restaq.Store     = (*Store)(nil)
+	_ restaq.Lister    = (*Store)(nil)
+	_ restaq.Pruner    = (*Store)(nil)
+	_ restaq.Directory = (*Store)(nil)
+	_ restaq.Keyed     = (*Store)(nil)
+	_ restaq.Clocked   = (*Store)(nil)
+)
+
+// New returns an empty store that takes its time from time.Now.
+func New() *Store {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	return &Store{
+		now:        time.Now,
+		events:     map[eventKey]*event{},
+		executions: map[string]*execution{},
+		queues:     map[string]*queue{},
+		orders:     map[order][]*execution{},
+		handlers:   map[string]handlerEntry{},
+		key:        key,
+	}
+}
+
+// SetClock makes now the store's clock.
+func (s *Store) SetClock(now func() time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = now
+}
+
+// FingerprintKey returns the store's key, which is as old as the store.
+func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("read fingerprint key: %w", err)
+	}
+	return slices.Clone(s.key), nil
+}
+
+// handlerEntry is a handler of the directory.
+type handlerEntry struct{ events []string }
+
+// PutHandlers adds handlers to the directory or replaces them.
+func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("put handlers: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range handlers {
+		s.handlers[h.Name] = handlerEntry{slices.Clone(h.Events)}
+	}
+	return nil
+}
+
+// Handlers returns all handlers that were ever put, by name.
+func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("list handlers: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []restaq.HandlerInfo
+	for _, name := range slices.Sorted(maps.Keys(s.handlers)) {
+		all = append(all, restaq.HandlerInfo{Name: name, Events: slices.Clone(s.handlers[name].events)})
+	}
+	return all, nil
+}
+
+type eventKey struct{ source, id string }
+
+// event is a stored event. It stays when its executions are pruned, so that
+// its id is known for ever.
+type event struct {
+	restaq.Event
+	arrival    int64
+	executions []*execution
+	unhandled  bool // never had an execution
+}
+
+// order names the executions that run one at a time.
+type order struct{ handler, key string }
+
+// execution is a stored execution. The embedded Execution's Event is filled in
+// when it is handed out.
+type execution struct {
+	restaq.Execution
+	event     *event
+	orderKey  string
+	token     int64
+	kind      restaq.AttemptKind // of the attempt under way
+	wish      restaq.AttemptKind // of the next attempt
+	startedAt time.Time          // of the attempt under way
+	attempts  []attempt
+	steps     []restaq.StepRow // by attempt, then Seq
+	due       time.Time        // when it may be claimed; zero if it is finished
+	place     int              // in its queue; -1 if it is in none
+}
+
+// attempt is an ended attempt. Its token is 0 if not its own process ended it.
+type attempt struct {
+	restaq.AttemptRow
+	token int64
+}
+
+// out is the execution as callers see it.
+func (e *execution) out() restaq.Execution {
+	x := e.Execution
+	x.Event = e.event.Ref()
+	return x
+}
+
+// out is the event as callers see it: theirs to keep.
+func (e *event) out(payload bool) restaq.Event {
+	x := e.Event
+	x.Payload, x.Header = nil, nil
+	if payload {
+		x.Payload, x.Header = slices.Clone(e.Payload), cloneHeader(e.Header)
+	}
+	return x
+}
+
+// cloneHeader copies a header; an empty one is nil.
+func cloneHeader(h http.Header) http.Header {
+	if len(h) == 0 {
+		return nil
+	}
+	return h.Clone()
+}
+
+// time reads the store's clock. The caller holds mu.
+func (s *Store) time() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+// compareArrival orders executions by their event's arrival, then id.
+func compareArrival(a, b *execution) int {
+	if a.event.arrival != b.event.arrival {
+		if a.event.arrival < b.event.arrival {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(a.ID, b.ID)
+}
