@@ -86,6 +86,9 @@ func (e *Event) validate() error {
 			return fmt.Errorf("event %s: %w", f.name, err)
 		}
 	}
+	if len(e.Payload) > maxPayload {
+		return fmt.Errorf("event payload has %d bytes, at most %d are stored", len(e.Payload), maxPayload)
+	}
 	if !strings.HasPrefix(e.Type, e.Provider+".") || len(e.Type) == len(e.Provider)+1 {
 		return fmt.Errorf("event type %q: want %q followed by the provider's own type", e.Type, e.Provider+".")
 	}
@@ -136,4 +139,9 @@ func matchPattern(pattern, eventType string) bool {
 		return pattern == eventType
 	}
 	return len(eventType) > len(head) && strings.HasPrefix(eventType, head)
+}
+
+// matchesAny reports whether one of the patterns subscribes to an event type.
+func matchesAny(patterns []string, eventType string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchPattern(p, eventType) })
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -136,6 +138,20 @@ type registry struct {
 	steps    map[string]*stepPart
 }
 
+// clone returns a copy that can be changed apart.
+func (r *registry) clone() registry {
+	return registry{handlers: maps.Clone(r.handlers), names: slices.Clone(r.names), steps: maps.Clone(r.steps)}
+}
+
+// infos returns what a store remembers of the handlers.
+func (r *registry) infos() []HandlerInfo {
+	infos := make([]HandlerInfo, len(r.names))
+	for i, name := range r.names {
+		infos[i] = HandlerInfo{Name: name, Events: r.handlers[name].events}
+	}
+	return infos
+}
+
 func (r *registry) addHandler(h *handler) error {
 	if _, taken := r.handlers[h.name]; taken {
 		return fmt.Errorf("handler %q is registered twice", h.name)
@@ -157,11 +173,8 @@ func (r *registry) addStep(s *stepPart) error {
 func (r *registry) subscribers(eventType string) []*handler {
 	var found []*handler
 	for _, name := range r.names {
-		for _, pattern := range r.handlers[name].events {
-			if matchPattern(pattern, eventType) {
-				found = append(found, r.handlers[name])
-				break
-			}
+		if matchesAny(r.handlers[name].events, eventType) {
+			found = append(found, r.handlers[name])
 		}
 	}
 	return found

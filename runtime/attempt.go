@@ -1,0 +1,268 @@
+package restaq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+var (
+	errStepTimeout    = fmt.Errorf("timeout%w", hidden{context.DeadlineExceeded})
+	errHandlerTimeout = fmt.Errorf("timeout%w", hidden{context.DeadlineExceeded})
+	errGoexit         = errors.New("the function ended its goroutine (runtime.Goexit) instead of returning")
+	errEnded          = errors.New("the attempt has ended")
+)
+
+// hidden is an error that adds no text.
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }
+
+// attempt is one run of a handler in this process, and the Engine that the
+// handler's wrappers speak to.
+//
+// Its context ends for one of three causes: ErrLeaseLost and ErrCancelled,
+// after which it writes nothing, and ErrShutdown, after which it still records
+// what was done and gives the lease back.
+type attempt struct {
+	rt      *Runtime
+	handler *handler
+	lease   Lease
+	kind    AttemptKind
+	event   Event
+	done    chan struct{} // closed when all is over
+
+	ctx context.Context
+	cut context.CancelCauseFunc
+
+	past *past // set before the handler runs
+
+	mu        sync.Mutex
+	idle      sync.Cond // on mu: calls fell to 0
+	calls     int       // step calls under way
+	leasedAt  time.Time // when the last renewal that succeeded was sent
+	ended     bool      // the handler has returned and no call is under way
+	refused   bool      // a call was refused because ctx had ended
+	fatal     error     // stops the execution, whatever the handler returns
+	seq       int
+	byName    map[string]*stepRun
+	order     []*stepRun // calls under way, in order
+	unwritten []StepRow  // rows that travel with the next write
+}
+
+// stepRun is the first call under a record name in an attempt.
+type stepRun struct {
+	call   *StepCall
+	name   string // record name
+	seq    int
+	inputs []byte // fingerprint; nil if the call shows no inputs
+	done   chan struct{}
+	output []byte
+	err    error
+}
+
+func newAttempt(rt *Runtime, c *Claimed, sent time.Time) *attempt {
+	a := &attempt{
+		rt: rt, handler: rt.registry.handlers[c.Execution.Handler], lease: c.Lease, kind: c.Kind, event: c.Event,
+		done: make(chan struct{}), leasedAt: sent, byName: make(map[string]*stepRun),
+	}
+	a.idle.L = &a.mu
+	a.ctx, a.cut = context.WithCancelCause(rt.work.base)
+	return a
+}
+
+// run runs the attempt from its claim to its outcome. It survives a handler
+// that ends its goroutine.
+func (a *attempt) run() {
+	outcome := a.judge(errGoexit, debug.Stack)
+	defer func() {
+		a.finish(outcome())
+		a.cut(errEnded)
+	}()
+	outcome = a.execute()
+}
+
+// execute runs the handler. The function it returns judges the result.
+func (a *attempt) execute() func() *Outcome {
+	past, err := a.recall()
+	if err != nil {
+		return a.judge(err, nil)
+	}
+	a.past = past
+	if budget := a.budget(); past.lost && past.attempts >= budget {
+		err := fmt.Errorf("the process that ran attempt %d was lost; all %d attempts are used up", a.lease.Attempt-1, budget)
+		return func() *Outcome {
+			return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: err.Error(), Uncounted: true}
+		}
+	}
+	if a.event.Payload == nil {
+		return a.judge(Permanent(ErrNoPayload), nil)
+	}
+	var handle func(ctx context.Context) error
+	if err := guard(func() (err error) {
+		handle, err = a.handler.prepare(&a.event)
+		return err
+	}); err != nil {
+		return a.judge(Permanent(fmt.Errorf("decode event: %w", err)), nil)
+	}
+	ctx := WithEngine(a.ctx, a, Scope{
+		ExecutionID: a.lease.Execution, Handler: a.handler.name, Attempt: a.lease.Attempt, Event: a.event, Logger: a.rt.cfg.Logger,
+	})
+	if a.handler.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.handler.timeout, errHandlerTimeout)
+		defer cancel()
+	}
+	err = guard(func() error { return handle(ctx) })
+	if context.Cause(ctx) == errHandlerTimeout {
+		err = errHandlerTimeout
+	}
+	return a.judge(err, nil)
+}
+
+// recall returns what earlier attempts left.
+func (a *attempt) recall() (*past, error) {
+	if a.lease.Attempt == 1 {
+		return &past{}, nil
+	}
+	var h *StoredExecution
+	err := a.persist("load history", func(ctx context.Context) (err error) {
+		h, err = a.rt.store.History(ctx, a.lease.Execution)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return remember(h, a.lease.Attempt, a.kind), nil
+}
+
+func (a *attempt) budget() int {
+	if a.handler.attempts > 0 {
+		return a.handler.attempts
+	}
+	return a.rt.cfg.Attempts
+}
+
+// guard runs fn and turns a panic into an error with its stack.
+func guard(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	return fn()
+}
+
+// persist repeats a store operation until it succeeds, so that losing touch
+// with the store is not losing the work. It gives up when the lease is lost,
+// the execution is cancelled, or Run gives up.
+func (a *attempt) persist(what string, op func(ctx context.Context) error) error {
+	base := a.rt.work.base
+	for n := 1; ; n++ {
+		ctx, cancel := context.WithTimeout(base, a.rt.cfg.Lease)
+		err := op(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrLeaseLost), errors.Is(err, ErrNotFound):
+			a.cut(ErrLeaseLost)
+			return ErrLeaseLost
+		case base.Err() != nil:
+			return ErrShutdown
+		}
+		a.log().Warn("restaq: cannot "+what, "error", firstLine(errorText(err), 200), "tries", n)
+		wait := time.NewTimer(Backoff{50 * time.Millisecond, 5 * time.Second}.Delay(n))
+		cut := a.ctx.Done()
+		if context.Cause(a.ctx) == ErrShutdown {
+			cut = nil // still to be recorded
+		}
+		select {
+		case <-wait.C:
+		case <-base.Done():
+			wait.Stop()
+			return ErrShutdown
+		case <-cut:
+			wait.Stop()
+			if cause := context.Cause(a.ctx); cause != ErrShutdown {
+				return cause
+			}
+		}
+	}
+}
+
+// progress returns what the attempt has to say, with row at the end if it is
+// not nil.
+func (a *attempt) progress(row *StepRow) Progress {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := Progress{Steps: slices.Clone(a.unwritten)}
+	if row != nil {
+		p.Steps = append(p.Steps, *row)
+	}
+	for _, r := range slices.Backward(a.order) {
+		if row == nil || r.seq != row.Seq {
+			p.Current = r.name
+			break
+		}
+	}
+	return p
+}
+
+// renewed notes that the lease was renewed by a request sent then, which also
+// wrote rows.
+func (a *attempt) renewed(sent time.Time, rows []StepRow) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.leasedAt = sent
+	a.dropWritten(rows)
+}
+
+// dropWritten forgets rows that have been written. The caller holds mu.
+func (a *attempt) dropWritten(rows []StepRow) {
+	a.unwritten = slices.DeleteFunc(a.unwritten, func(r StepRow) bool {
+		return slices.ContainsFunc(rows, func(w StepRow) bool { return w.Seq == r.Seq })
+	})
+}
+
+// record makes row durable, with all that was left to be written.
+func (a *attempt) record(row *StepRow) error {
+	return a.persist("record step", func(ctx context.Context) error {
+		p := a.progress(row)
+		if err := a.rt.store.Record(ctx, a.lease, &p); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.dropWritten(p.Steps)
+		return nil
+	})
+}
+
+// leave puts row with what travels with the next write.
+func (a *attempt) leave(row StepRow) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unwritten = append(a.unwritten, row)
+}
+
+// ensureLease makes sure that the lease has not run out by this process's
+// clock, so that one that slept wakes up harmless.
+func (a *attempt) ensureLease() error {
+	a.mu.Lock()
+	held := time.Since(a.leasedAt) < a.rt.cfg.Lease
+	a.mu.Unlock()
+	if held {
+		return nil
+	}
+	err := a.persist("renew lease", func(ctx context.Context) error { return a.rt.renew(ctx, a) })
+	if err != nil {
+		return err
+	}
+	return context.Cause(a.ctx)
+}

@@ -1,0 +1,97 @@
+package restaq
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// knownErrors are the sentinels and types of Config.Errors, which survive
+// being recorded.
+type knownErrors struct {
+	sentinels map[string]error        // by text
+	types     map[string]reflect.Type // by qualified name
+}
+
+// knownRecord is one known error found in a recorded failure.
+type knownRecord struct {
+	Sentinel string          `json:"sentinel,omitempty"`
+	Type     string          `json:"type,omitempty"`
+	Value    json.RawMessage `json:"value,omitempty"`
+}
+
+func newKnownErrors(list []error) (*knownErrors, error) {
+	k := &knownErrors{sentinels: make(map[string]error), types: make(map[string]reflect.Type)}
+	for i, err := range list {
+		v := reflect.ValueOf(err)
+		switch {
+		case !v.IsValid():
+			return nil, fmt.Errorf("Errors[%d]: is nil", i)
+		case v.IsZero():
+			k.types[typeName(v.Type())] = v.Type()
+			continue
+		}
+		text := storable(err.Error())
+		if _, taken := k.sentinels[text]; taken {
+			return nil, fmt.Errorf("Errors[%d]: another sentinel has the text %q too", i, text)
+		}
+		k.sentinels[text] = err
+	}
+	return k, nil
+}
+
+// typeName is the name under which an error's type is recorded.
+func typeName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		return "*" + typeName(t.Elem())
+	}
+	return t.PkgPath() + "." + t.Name()
+}
+
+// record returns the known errors that err is or wraps.
+func (k *knownErrors) record(err error) []knownRecord {
+	var found []knownRecord
+	for text, sentinel := range k.sentinels {
+		if errors.Is(err, sentinel) {
+			found = append(found, knownRecord{Sentinel: text})
+		}
+	}
+	for name, t := range k.types {
+		target := reflect.New(t)
+		if !errors.As(err, target.Interface()) {
+			continue
+		}
+		if value, err := json.Marshal(target.Elem().Interface()); err == nil {
+			found = append(found, knownRecord{Type: name, Value: value})
+		}
+	}
+	return found
+}
+
+// recordedError is a failure as a record gives it back.
+type recordedError struct {
+	text   string
+	causes []error
+}
+
+func (e *recordedError) Error() string   { return e.text }
+func (e *recordedError) Unwrap() []error { return e.causes }
+
+// restore rebuilds a failure. What this process does not know any more stays
+// text.
+func (k *knownErrors) restore(text string, records []knownRecord) error {
+	e := &recordedError{text: text}
+	for _, r := range records {
+		if sentinel, ok := k.sentinels[r.Sentinel]; ok && r.Sentinel != "" {
+			e.causes = append(e.causes, sentinel)
+		}
+		if t, ok := k.types[r.Type]; ok {
+			value := reflect.New(t)
+			if json.Unmarshal(r.Value, value.Interface()) == nil && !(t.Kind() == reflect.Pointer && value.Elem().IsNil()) {
+				e.causes = append(e.causes, value.Elem().Interface().(error))
+			}
+		}
+	}
+	return e
+}

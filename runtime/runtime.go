@@ -1,0 +1,120 @@
+package restaq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Runtime receives events and runs handlers on one store. A process has one
+// per store. All its methods are safe for concurrent use.
+//
+// A process that only receives registers its handlers and does not call Run:
+// its executions are run by the processes that do.
+type Runtime struct {
+	store Store
+	cfg   Config
+	known *knownErrors
+	owner string // of this runtime's leases
+	ids   idSource
+
+	mu       sync.Mutex
+	registry registry
+	sealed   bool // no more registrations
+
+	announce sync.Mutex // held while the store is told of the handlers
+	told     bool
+	key      []byte // of input fingerprints; set once told
+
+	work work
+}
+
+// New returns a runtime on store. Its error says which field of cfg cannot be
+// used.
+func New(store Store, cfg Config) (*Runtime, error) {
+	if store == nil {
+		return nil, errors.New("new runtime: store is nil")
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("new runtime: %w", err)
+	}
+	known, err := newKnownErrors(cfg.Errors)
+	if err != nil {
+		return nil, fmt.Errorf("new runtime: %w", err)
+	}
+	if c, ok := store.(Clocked); ok {
+		c.SetClock(cfg.Now)
+	}
+	rt := &Runtime{
+		store: store, cfg: cfg, known: known,
+		registry: registry{handlers: make(map[string]*handler), steps: make(map[string]*stepPart)},
+	}
+	rt.owner = rt.newID()
+	rt.work.init(cfg.Concurrency)
+	return rt, nil
+}
+
+func (rt *Runtime) newID() string { return rt.ids.next(time.Now()) }
+
+// Register adds handlers and steps; generated RegisterHandlers methods call
+// it. It must be called before the first delivery and before Run. If it
+// returns an error, nothing of parts is registered.
+func (rt *Runtime) Register(parts ...Part) error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.sealed {
+		return fmt.Errorf("register: %w", ErrNotRegistered)
+	}
+	next := rt.registry.clone()
+	for _, p := range parts {
+		if p == nil {
+			return errors.New("register: a part is nil")
+		}
+		if err := p.register(&next); err != nil {
+			return fmt.Errorf("register: %w", err)
+		}
+	}
+	rt.registry = next
+	return nil
+}
+
+// seal ends registration and tells the store of the handlers.
+func (rt *Runtime) seal(ctx context.Context) error {
+	rt.mu.Lock()
+	if len(rt.registry.handlers) == 0 {
+		rt.mu.Unlock()
+		return ErrNotRegistered
+	}
+	rt.sealed = true
+	rt.mu.Unlock()
+
+	rt.announce.Lock()
+	defer rt.announce.Unlock()
+	if rt.told {
+		return nil
+	}
+	if keyed, ok := rt.store.(Keyed); ok {
+		key, err := keyed.FingerprintKey(ctx)
+		if err != nil {
+			return fmt.Errorf("read fingerprint key: %w", err)
+		}
+		rt.key = key
+	}
+	if dir, ok := rt.store.(Directory); ok {
+		if err := dir.PutHandlers(ctx, rt.registry.infos()); err != nil {
+			return fmt.Errorf("announce handlers: %w", err)
+		}
+	}
+	rt.told = true
+	return nil
+}
+
+// has reports whether the handler is registered here.
+func (rt *Runtime) has(handler string) bool {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.registry.handlers[handler] != nil
+}
