@@ -71,9 +71,9 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// isPermanent reports whether err, or an error it wraps, is permanent. A
-// permanent failure that a StepError carries counts as well.
-func isPermanent(err error) bool {
+// IsPermanent reports whether err, or an error it wraps, was made by Permanent
+// or is a StepError with a permanent failure.
+func IsPermanent(err error) bool {
 	var p *permanentError
 	if errors.As(err, &p) {
 		return true

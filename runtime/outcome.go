@@ -77,7 +77,7 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 		}
 	}
 	o.Detail = encodeDetail(&detail)
-	if isPermanent(err) || used >= budget {
+	if IsPermanent(err) || used >= budget {
 		return o
 	}
 	o.Retry = true

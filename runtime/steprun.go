@@ -246,7 +246,7 @@ func (a *attempt) fail(row StepRow, r *stepRun, err error) error {
 	if p := (*panicError)(nil); errors.As(err, &p) {
 		detail.Stack = storable(string(p.stack))
 	}
-	failure := &StepError{Step: r.name, Permanent: isPermanent(err), Err: err}
+	failure := &StepError{Step: r.name, Permanent: IsPermanent(err), Err: err}
 	if failure.Permanent {
 		row.Status = StepPermanent
 		detail.Errors = a.rt.known.record(err)
