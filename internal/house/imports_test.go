@@ -31,43 +31,39 @@ var table = []Rule{
 
 	// The generator: a straight line from packages to files.
 	{Tree: "./cmd/restaqgen", May: []string{
-		"./internal/check", "./internal/load", "./internal/lock", "./internal/marker", "./internal/model",
-		"./internal/output", "./internal/problem", "./internal/schema/...", "./templates/...",
-	}, TestsMay: []string{testscript}},
+		"./internal/check", "./internal/events", "./internal/load", "./internal/lock", "./internal/marker",
+		"./internal/model", "./internal/output", "./internal/problem", "./internal/schema", "./internal/shape",
+		"./templates",
+	}, TestsMay: []string{testscript, pgtest}},
 	{Tree: "./internal/problem"},
 	{Tree: "./internal/naming"},
-	{Tree: "./internal/marker", May: []string{"./internal/naming", "./internal/problem"}},
-	{Tree: "./internal/model", May: []string{"./internal/marker", "./internal/naming", "./internal/problem"}},
+	{Tree: "./internal/model", May: []string{"./internal/problem"}},
+	{Tree: "./internal/marker", May: []string{"./internal/model", "./internal/naming", "./internal/problem"}},
 	{Tree: "./internal/load", May: []string{
-		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
-		"golang.org/x/tools/go/packages",
-	}},
+		"./internal/marker", "./internal/model", "./internal/problem", "golang.org/x/tools/go/packages",
+	}, TestsMay: []string{testscript}},
 	{Tree: "./internal/check", May: []string{
-		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
-	}},
-	{Tree: "./internal/lock", May: []string{
-		"./internal/model", "./internal/problem", "github.com/invopop/jsonschema",
-	}},
-	{Tree: "./internal/schema/...", May: []string{
-		"./internal/naming", "./internal/problem", "./internal/schema/...",
-		"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4",
-	}},
-	{Tree: "./templates/...", May: []string{
-		"./internal/lock", "./internal/model", "./internal/naming", "./internal/schema/...", "./templates/...",
-		"github.com/dave/jennifer/jen",
-	}},
-	{Tree: "./internal/output", May: []string{"./internal/problem", "github.com/rogpeppe/go-internal/diff"}},
+		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem", "./internal/shape",
+	}, TestsMay: []string{"./internal/load", testscript}},
+	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
+	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},
+	{Tree: "./internal/schema", May: []string{"./internal/problem", "github.com/invopop/jsonschema"}},
+	{Tree: "./internal/events", May: []string{"./internal/naming", "./internal/schema", "./templates"}},
+	{Tree: "./templates", May: []string{
+		"./internal/model", "github.com/dave/jennifer/jen", "golang.org/x/tools/imports",
+	}, TestsMay: []string{"./internal/load", testscript}},
+	{Tree: "./internal/output", May: []string{"github.com/rogpeppe/go-internal/diff"}},
 
 	// The runtime: rules in the engine, stores around it. Standard library
 	// only, stores aside.
-	{Tree: "./runtime", May: []string{"./runtime/codec", "./runtime/payload"}, TestsMay: []string{"./runtime/...", pgtest}},
+	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", pgtest}},
 	{Tree: "./runtime/codec"},
-	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
+	{Tree: "./runtime/payload", TestsMay: []string{"./runtime/codec"}},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/..."}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest", pgtest}},
-	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
-	{Tree: "./runtime/restaqtest", May: []string{"./runtime", "./runtime/memory"}},
+	{Tree: "./runtime/storetest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
+	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
 	{Tree: "./cmd/restaq", May: []string{
 		"./runtime", "./runtime/postgres", "./runtime/sqlite", "github.com/spf13/cobra",
