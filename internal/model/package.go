@@ -25,6 +25,10 @@ type Package struct {
 	// Types is the type-checked package, without our own output.
 	Types *types.Package
 
+	// Constraint is the build constraint that all marked files share, which the
+	// generated files must carry: what follows "//go:build "; "" for none.
+	Constraint string
+
 	// Groups are the receivers with a marker, and the package-level functions
 	// as one group, in the order of their first marked function.
 	Groups []*Group
