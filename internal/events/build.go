@@ -1,0 +1,219 @@
+package events
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+
+	"github.com/restaq/restaq/internal/naming"
+	"github.com/restaq/restaq/internal/schema"
+	"github.com/restaq/restaq/templates"
+)
+
+// builder turns the shapes of a set into the declarations of a package.
+//
+// Names are given in an order that additions disturb least: types of $defs, then
+// events, then families, then types named after their place, outer ones first,
+// then constants.
+type builder struct {
+	provider, pkg string
+	set           *schema.Set
+	problems      *schema.Problems
+	shapes        *shaper
+	scope         naming.Scope
+
+	sources  []source
+	names    map[*schema.Schema]string // of the structs and enums that owners name
+	titles   map[*schema.Schema]string // the names of $defs in the schema
+	queue    []*declared               // structs and enums, in the order of discovery
+	declared map[*schema.Schema]bool   // owners in the queue
+	inside   map[*shape]bool           // arrays and maps that are being written, against recursion
+	events   []*declared
+}
+
+// declared is a struct or an enum and where it comes from.
+type declared struct {
+	shape  *shape
+	at     schema.Position // decides on the file and the place in it
+	strct  *templates.EventStruct
+	enum   *templates.EventEnum
+	parent string // what types inside are named after
+	event  string // the event type, of a whole payload
+}
+
+func newBuilder(provider, pkg string, set *schema.Set, problems *schema.Problems) *builder {
+	return &builder{
+		provider: provider, pkg: pkg, set: set, problems: problems, shapes: newShaper(problems),
+		names: map[*schema.Schema]string{}, titles: map[*schema.Schema]string{},
+		declared: map[*schema.Schema]bool{}, inside: map[*shape]bool{},
+	}
+}
+
+func (b *builder) build() templates.EventPackage {
+	b.scope.Take("Decode")
+	var defs []definition
+	b.sources, defs = survey(b.set, b.problems)
+	if len(b.sources) == 0 {
+		b.problems.Errorf(schema.Position{File: b.provider}, "no event types: name them by x-restaq-events, or a file for its event type")
+		return templates.EventPackage{}
+	}
+	b.nameDefinitions(defs)
+	for _, src := range b.sources {
+		b.addEvents(src)
+	}
+	families := b.families()
+	for i := 0; i < len(b.queue); i++ { // grows while it is worked off
+		if d := b.queue[i]; d.strct != nil {
+			d.strct.Fields = b.fields(d)
+		}
+	}
+	b.breakCycles()
+	for _, d := range b.queue {
+		if d.enum != nil {
+			b.values(d)
+		}
+	}
+	return b.arrange(families)
+}
+
+// nameDefinitions names the structs and enums of $defs, whether an event reaches
+// them or not.
+func (b *builder) nameDefinitions(defs []definition) {
+	for _, d := range defs {
+		s := b.shapes.shape(d.schema)
+		if s.owner != d.schema || s.form != object && s.enum == nil {
+			continue
+		}
+		name := b.chosen(d.schema, naming.Exported(d.name))
+		b.titles[d.schema] = d.name
+		b.names[d.schema] = b.scope.Take(name, naming.Exported(d.file)+naming.Part(d.name))
+	}
+}
+
+// chosen returns the x-go-name of s, or else.
+func (b *builder) chosen(s *schema.Schema, otherwise string) string {
+	switch {
+	case s.GoName == "":
+		return otherwise
+	case !token.IsIdentifier(s.GoName) || !token.IsExported(s.GoName):
+		b.problems.Errorf(s.Position, "x-go-name %q is not an exported Go identifier", s.GoName)
+		return otherwise
+	}
+	return s.GoName
+}
+
+// addEvents declares the struct of each event type of a source.
+func (b *builder) addEvents(src source) {
+	s := b.shapes.shape(src.schema)
+	if s.form != object {
+		if merged := b.shapes.oneOfObjects(src.schema); merged != nil && len(merged.props) > 0 {
+			s = merged
+		}
+	}
+	if s.form != object {
+		b.problems.Errorf(src.schema.Position, "the payload of an event must be an object with properties, not %s", formNames[s.form])
+		return
+	}
+	parent := naming.Exported(src.name)
+	if name, ok := b.names[s.owner]; ok {
+		parent = name
+	}
+	for _, t := range src.types {
+		name := b.eventName(t)
+		d := &declared{shape: s, at: src.schema.Position, parent: parent, event: t}
+		d.strct = &templates.EventStruct{
+			Name: name, Doc: []string{name + " is the payload of " + t + "."}, Text: src.schema.Description,
+			Const: name + "Type", EventType: b.provider + "." + t, Deprecated: src.schema.Deprecated,
+		}
+		b.queue = append(b.queue, d)
+		b.events = append(b.events, d)
+	}
+}
+
+// eventName reserves the names of an event's struct and constant. A one-word
+// event type ends in Event, and so does one whose name a type has taken.
+func (b *builder) eventName(eventType string) string {
+	base := naming.Exported(eventType)
+	if !strings.Contains(eventType, ".") {
+		base += "Event"
+	}
+	name := base
+	for n := 1; b.scope.Has(name) || b.scope.Has(name+"Type"); n++ {
+		switch {
+		case n > 1:
+			name = fmt.Sprintf("%sEvent%d", base, n)
+		case !strings.HasSuffix(base, "Event"):
+			name = base + "Event"
+		}
+	}
+	b.scope.Take(name)
+	b.scope.Take(name + "Type")
+	return name
+}
+
+// families declares an interface for every prefix of event types, and puts the
+// events into theirs.
+func (b *builder) families() []family {
+	var list []family
+	byPrefix := map[string]string{}
+	for _, d := range b.events {
+		words := strings.Split(d.event, ".")
+		for n := 1; n < len(words); n++ {
+			prefix := strings.Join(words[:n], ".")
+			name, ok := byPrefix[prefix]
+			if !ok {
+				base := naming.Exported(prefix)
+				name = b.scope.Take(base+"Event", base+"Family")
+				byPrefix[prefix] = name
+				list = append(list, family{templates.EventFamily{Name: name, Marker: "is" + name, Prefix: prefix}, d.at})
+			}
+			d.strct.Markers = append(d.strct.Markers, "is"+name)
+		}
+	}
+	return list
+}
+
+// family is a sealed interface and where its first event stands.
+type family struct {
+	templates.EventFamily
+	at schema.Position
+}
+
+// nameOf returns the name of the struct or enum that has a shape, and declares it
+// if this is its first use. At names the place of that use.
+func (b *builder) nameOf(s *shape, parent, field string) string {
+	name, named := b.names[s.owner]
+	if !named {
+		fallback := "Object"
+		if s.enum != nil {
+			fallback = "Enum"
+		}
+		name = b.scope.Take(parent+field, parent+field+fallback)
+		b.names[s.owner] = name
+	}
+	if b.declared[s.owner] {
+		return name
+	}
+	b.declared[s.owner] = true
+	d := &declared{shape: s, at: s.owner.Position, parent: name}
+	doc, text := []string{fmt.Sprintf("%s is what the field %s of %s holds.", name, field, parent)}, ""
+	if title, ok := b.titles[s.owner]; ok {
+		doc, text = []string{name + " is the schema's type " + title + "."}, s.owner.Description
+	}
+	if s.enum != nil {
+		d.enum = &templates.EventEnum{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
+	} else {
+		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
+	}
+	b.queue = append(b.queue, d)
+	return name
+}
+
+// values names the constants of an enum.
+func (b *builder) values(d *declared) {
+	for _, v := range d.shape.enum {
+		part := naming.Part(v.Text)
+		name := b.scope.Take(d.enum.Name+part, d.enum.Name+"Value"+part)
+		d.enum.Values = append(d.enum.Values, templates.EventValue{Name: name, Value: v.Text})
+	}
+}

@@ -1,0 +1,174 @@
+package events
+
+import (
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/restaq/restaq/internal/schema"
+	"github.com/restaq/restaq/templates"
+)
+
+// Options say what to generate.
+type Options struct {
+	// Provider is the first word of every event type. Required.
+	Provider string
+
+	// In are schema files, or folders whose *.json files are read, subfolders
+	// included. Hidden folders, testdata and restaq.*.json are passed over.
+	In []string
+
+	// Package is the name of the package. Default: the provider's letters and
+	// digits.
+	Package string
+}
+
+// File is a generated file.
+type File struct {
+	Path    string // relative to the output folder
+	Content []byte
+}
+
+// Run reads schemas and returns the files of the event package, sorted by name.
+// It writes nothing. Files are nil if the problems have Failed. The same input
+// gives the same bytes.
+func Run(o Options) ([]File, schema.Problems) {
+	var problems schema.Problems
+	pkg := o.check(&problems)
+	files := readAll(o.In, &problems)
+	if problems.Failed() {
+		return nil, problems.Sorted()
+	}
+	return Generate(o.Provider, pkg, files)
+}
+
+// Generate is Run without the file system.
+func Generate(provider, pkg string, in []schema.File) ([]File, schema.Problems) {
+	set, problems := schema.Load(in)
+	if problems.Failed() {
+		return nil, problems
+	}
+	b := newBuilder(provider, pkg, set, &problems)
+	built := b.build()
+	if problems.Failed() {
+		return nil, problems.Sorted()
+	}
+	files, err := emit(built)
+	if err != nil {
+		problems.Errorf(schema.Position{File: pkg}, "%v", err)
+		return nil, problems
+	}
+	return files, problems.Sorted()
+}
+
+// check returns the package name.
+func (o Options) check(problems *schema.Problems) string {
+	at := schema.Position{File: "restaqgen events"}
+	if !providerLegal(o.Provider) {
+		problems.Errorf(at, "provider %q: it must be one word of lower-case letters, digits, - and _, and begin with a letter", o.Provider)
+	}
+	if len(o.In) == 0 {
+		problems.Errorf(at, "no schema file or folder is given")
+	}
+	pkg := o.Package
+	if pkg == "" {
+		pkg = strings.NewReplacer("-", "", "_", "").Replace(o.Provider)
+		if token.IsKeyword(pkg) {
+			pkg += "events"
+		}
+	}
+	if !token.IsIdentifier(pkg) || pkg == "_" || pkg == "main" {
+		problems.Errorf(at, "package %q: it can't be the name of an imported package", pkg)
+	}
+	return pkg
+}
+
+func providerLegal(s string) bool {
+	for i, r := range s {
+		if !(r >= 'a' && r <= 'z' || i > 0 && (r >= '0' && r <= '9' || r == '-' || r == '_')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// readAll reads the files and folders, each file once, sorted by path.
+func readAll(in []string, problems *schema.Problems) []schema.File {
+	var paths []string
+	for _, name := range in {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			problems.Errorf(schema.Position{File: name}, "read schemas: %v", err)
+		case !info.IsDir():
+			paths = append(paths, name)
+		default:
+			found, err := schemaFiles(name)
+			if err != nil {
+				problems.Errorf(schema.Position{File: name}, "read schemas: %v", err)
+			} else if len(found) == 0 {
+				problems.Errorf(schema.Position{File: name}, "the folder holds no *.json file")
+			}
+			paths = append(paths, found...)
+		}
+	}
+	slices.Sort(paths)
+	var files []schema.File
+	for _, p := range slices.Compact(paths) {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			problems.Errorf(schema.Position{File: p}, "read schema: %v", err)
+			continue
+		}
+		files = append(files, schema.File{Path: filepath.ToSlash(filepath.Clean(p)), Data: data})
+	}
+	return files
+}
+
+// schemaFiles returns the schema files below a folder.
+func schemaFiles(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		switch {
+		case entry.IsDir() && p != dir && (name == "testdata" || name[0] == '.' || name[0] == '_'):
+			return filepath.SkipDir
+		case !entry.IsDir() && path.Ext(name) == ".json" && name[0] != '.' && name[0] != '_' && !strings.HasPrefix(name, "restaq."):
+			found = append(found, p)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// emit writes the files of a package.
+func emit(pkg templates.EventPackage) ([]File, error) {
+	names := map[string]bool{}
+	for _, f := range pkg.Files {
+		names[f.Name] = true
+	}
+	decode := "decode_gen.go"
+	for names[decode] {
+		decode = "decode_" + decode
+	}
+	content, err := templates.EmitEventDecode(pkg, decode)
+	if err != nil {
+		return nil, err
+	}
+	files := []File{{decode, content}}
+	for _, f := range pkg.Files {
+		if content, err = templates.EmitEventFile(pkg, f); err != nil {
+			return nil, err
+		}
+		files = append(files, File{f.Name, content})
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}

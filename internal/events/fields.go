@@ -1,0 +1,190 @@
+package events
+
+import (
+	"math/big"
+
+	"github.com/restaq/restaq/internal/naming"
+	"github.com/restaq/restaq/internal/schema"
+	"github.com/restaq/restaq/templates"
+)
+
+// reservedFields are names that a later method of every struct may need.
+var reservedFields = []string{"Validate"}
+
+// fields returns the members of a struct, in the order of the schema.
+func (b *builder) fields(d *declared) []templates.EventField {
+	var scope naming.Scope
+	for _, name := range reservedFields {
+		scope.Take(name)
+	}
+	names := make([]string, len(d.shape.props))
+	for i, p := range d.shape.props { // what is fixed by hand has the first choice
+		if p.Schema.GoName != "" && p.Schema.Target == nil || p.Schema.GoName != "" && b.names[p.Schema] == "" {
+			names[i] = scope.Take(b.chosen(p.Schema, naming.Exported(p.Name)))
+		}
+	}
+	var fields []templates.EventField
+	for i, p := range d.shape.props {
+		if !templates.Taggable(p.Name) {
+			b.problems.Warnf(p.Schema.Position, "property %q is left out: a struct tag can't hold its name", p.Name)
+			continue
+		}
+		if names[i] == "" {
+			names[i] = scope.Take(naming.Exported(p.Name))
+		}
+		shape := b.shapes.shape(p.Schema)
+		if shape.widened != "" {
+			b.problems.Warnf(p.Schema.Position, "property %q is kept as raw JSON: %s", p.Name, shape.widened)
+		}
+		t, option := member(b.typeOf(shape, d.parent, names[i]), p.Required, shape.null)
+		fields = append(fields, templates.EventField{
+			Name: names[i], Member: p.Name, Option: option, Type: t, Text: fieldText(p.Schema), Deprecated: p.Schema.Deprecated,
+		})
+	}
+	return fields
+}
+
+// fieldText returns what the schema says about a member.
+func fieldText(s *schema.Schema) string {
+	text := s.Description
+	if s.Const != nil && s.Const.Kind == schema.String {
+		if text != "" {
+			text += "\n\n"
+		}
+		text += `Always "` + s.Const.Text + `".`
+	}
+	return text
+}
+
+// member returns the type of a member and its tag's option, from the type of its
+// values.
+func member(t *templates.EventType, required, null bool) (*templates.EventType, string) {
+	switch {
+	case t.Kind == templates.RawJSON:
+		return t, pick(required, "", "omitempty")
+	case t.Kind == templates.Payload && t.Name == "Expandable":
+		return t, pick(required, "", "omitzero")
+	case !required && null:
+		return &templates.EventType{Kind: templates.Payload, Name: "Nullable", Elem: t}, "omitzero"
+	case t.Kind == templates.Slice, t.Kind == templates.Map:
+		return t, pick(required, "", "omitzero")
+	case required && !null:
+		return t, ""
+	}
+	return pointer(t), pick(required, "", "omitempty")
+}
+
+func pick(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
+}
+
+func pointer(t *templates.EventType) *templates.EventType {
+	return &templates.EventType{Kind: templates.Pointer, Elem: t}
+}
+
+func basic(name string) *templates.EventType {
+	return &templates.EventType{Kind: templates.Basic, Name: name}
+}
+
+func of(name string) *templates.EventType {
+	return &templates.EventType{Kind: templates.Payload, Name: name}
+}
+
+var raw = &templates.EventType{Kind: templates.RawJSON}
+
+// typeOf returns the Go type of a shape's values, null aside. A type that has no
+// name yet is named after the field that it was met in.
+func (b *builder) typeOf(s *shape, parent, field string) *templates.EventType {
+	switch s.form {
+	case object:
+		return &templates.EventType{Kind: templates.Local, Name: b.nameOf(s, parent, field)}
+	case text:
+		if s.enum != nil {
+			return &templates.EventType{Kind: templates.Local, Name: b.nameOf(s, parent, field)}
+		}
+		return basic("string")
+	case boolean:
+		return basic("bool")
+	case integer:
+		return integerType(s)
+	case number, loose:
+		return of("Number")
+	case moment:
+		return of("Time")
+	case unix:
+		return of("Unix")
+	case array, dictionary, expandable:
+		return b.holder(s, parent, field)
+	}
+	return raw
+}
+
+// holder returns the type of a shape that holds values of another.
+func (b *builder) holder(s *shape, parent, field string) *templates.EventType {
+	if b.inside[s] {
+		b.problems.Warnf(s.owner.Position, "an array or map that holds itself is kept as raw JSON")
+		return raw
+	}
+	b.inside[s] = true
+	defer delete(b.inside, s)
+	switch s.form {
+	case array:
+		return &templates.EventType{Kind: templates.Slice, Elem: b.element(s.elem, parent, field+"Item")}
+	case dictionary:
+		return &templates.EventType{Kind: templates.Map, Elem: b.element(s.elem, parent, field+"Value")}
+	}
+	elem := raw
+	if s.elem != nil {
+		elem = b.typeOf(b.shapes.shape(s.elem), parent, field)
+	}
+	return &templates.EventType{Kind: templates.Payload, Name: "Expandable", Elem: elem}
+}
+
+// element returns the type of an array's items or a map's values.
+func (b *builder) element(s *schema.Schema, parent, field string) *templates.EventType {
+	if s == nil {
+		return raw
+	}
+	shape := b.shapes.shape(s)
+	if shape.widened != "" {
+		b.problems.Warnf(s.Position, "it is kept as raw JSON: %s", shape.widened)
+	}
+	t := b.typeOf(shape, parent, field)
+	if t, _ = member(t, true, shape.null); shape.null && t.Kind == templates.Slice {
+		return t
+	}
+	return t
+}
+
+// The limits of Go's integers.
+var (
+	maxInt64  = new(big.Int).SetInt64(1<<63 - 1)
+	minInt64  = new(big.Int).SetInt64(-1 << 63)
+	maxUint64 = new(big.Int).SetUint64(1<<64 - 1)
+)
+
+// integerType returns int64 unless the bounds say that it is not enough.
+func integerType(s *shape) *templates.EventType {
+	low, hasLow := s.min.Integer()
+	high, hasHigh := s.max.Integer()
+	switch {
+	case hasLow && low.Cmp(minInt64) < 0, hasHigh && high.Cmp(maxUint64) > 0 && !roundTop(s.max):
+		return of("Number")
+	case s.format == "uint64" || hasHigh && high.Cmp(maxInt64) > 0 && !roundTop(s.max):
+		if hasLow && low.Sign() >= 0 || s.format == "uint64" {
+			return basic("uint64")
+		}
+		return of("Number")
+	}
+	return basic("int64")
+}
+
+// roundTop reports whether an upper bound is the first value beyond int64 that
+// is not admitted, or what a tool that counts in floats makes of int64's maximum.
+func roundTop(b *schema.Bound) bool {
+	high, ok := b.Integer()
+	return ok && new(big.Int).Sub(high, maxInt64).Cmp(big.NewInt(1)) == 0
+}

@@ -1,0 +1,266 @@
+package events
+
+import (
+	"slices"
+
+	"github.com/restaq/restaq/internal/schema"
+)
+
+// form is what a JSON value is in Go.
+type form int
+
+const (
+	anything   form = iota // any value, kept raw
+	nothing                // null alone
+	bare                   // an object without a word on its members
+	object                 // with known members
+	dictionary             // with members of one type
+	array
+	text
+	boolean
+	integer
+	number
+	loose      // a number or a string
+	moment     // a date-time, or a number in its place
+	unix       // seconds since 1970
+	expandable // an id or the whole object
+)
+
+var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference"}
+
+// shape is what a schema says of its values, references and combinations
+// followed. It is shared: copy before changing.
+type shape struct {
+	form  form
+	null  bool
+	owner *schema.Schema // names the struct or enum
+
+	props []schema.Property // of an object
+	elem  *schema.Schema    // of an array, a dictionary, an expandable; nil: anything
+	enum  []*schema.Node    // of a text: its known values, never empty if not nil
+	min   *schema.Bound
+	max   *schema.Bound
+
+	format  string
+	named   bool   // owner stands in $defs, or was reached by $ref
+	widened string // why a value is kept raw though the schema says more
+}
+
+// shaper finds shapes, each once.
+type shaper struct {
+	problems *schema.Problems
+	done     map[*schema.Schema]*shape
+	open     map[*schema.Schema]bool
+}
+
+func newShaper(problems *schema.Problems) *shaper {
+	return &shaper{problems: problems, done: map[*schema.Schema]*shape{}, open: map[*schema.Schema]bool{}}
+}
+
+// shape returns the shape of s.
+func (sh *shaper) shape(s *schema.Schema) *shape {
+	if s == nil {
+		return &shape{}
+	}
+	if got, ok := sh.done[s]; ok {
+		return got
+	}
+	if sh.open[s] {
+		sh.problems.Errorf(s.Position, "the schema contains itself through references or allOf")
+		return &shape{}
+	}
+	sh.open[s] = true
+	got := sh.find(s)
+	delete(sh.open, s)
+	sh.done[s] = got
+	return got
+}
+
+func (sh *shaper) find(s *schema.Schema) *shape {
+	if s.Always != nil {
+		return &shape{}
+	}
+	var parts []*shape
+	if s.Target != nil {
+		target := *sh.shape(s.Target)
+		target.named = true
+		parts = append(parts, &target)
+	}
+	for _, part := range s.AllOf {
+		parts = append(parts, sh.shape(part))
+	}
+	if own := sh.own(s); own != nil {
+		parts = append(parts, own)
+	}
+	if union := slices.Concat(s.OneOf, s.AnyOf); len(union) > 0 {
+		if u := sh.union(s, union); u.form != anything || u.widened != "" && len(parts) == 0 {
+			parts = append(parts, u)
+		}
+	}
+	if len(parts) == 0 {
+		return &shape{null: s.Null}
+	}
+	whole := parts[0]
+	for _, part := range parts[1:] {
+		whole = sh.both(s, whole, part)
+	}
+	if need := requiredOf(s); whole.form == object && !whole.named && len(need) > 0 {
+		whole = sh.require(whole, need)
+	}
+	if s.Null && !whole.null {
+		c := *whole
+		c.null = true
+		return &c
+	}
+	return whole
+}
+
+// own returns the shape that the keywords of s itself give, references and
+// combinations aside, or nil if they say nothing of the type.
+func (sh *shaper) own(s *schema.Schema) *shape {
+	types := s.Types
+	enum, null := enumOf(s)
+	if len(types) == 0 {
+		types = impliedTypes(s, enum)
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	if n := len(enum); n > 0 && n < len(s.Enum) && !(null && n == len(s.Enum)-1) {
+		sh.problems.Warnf(s.Enum[0].Position, "a value of the enum stands there twice")
+	}
+	out := &shape{owner: s, null: s.Null || null, format: s.Format, min: s.Minimum, max: s.Maximum}
+	if len(types) > 1 {
+		mixed(out, types)
+		return out
+	}
+	switch types[0] {
+	case schema.Null:
+		out.form, out.null = nothing, true
+	case schema.Object:
+		sh.objectShape(out, s)
+	case schema.Array:
+		sh.arrayShape(out, s)
+	case schema.Bool:
+		out.form = boolean
+	case schema.Integer:
+		out.form = integer
+		if s.Format == "unix-time" {
+			out.form = unix
+		}
+	case schema.Number:
+		out.form = number
+	case schema.String:
+		out.form = text
+		if s.Format == "date-time" {
+			out.form = moment
+		}
+		if words := stringsOf(enum); s.Const == nil && len(words) > 0 {
+			out.form, out.enum = text, words
+		}
+	}
+	return out
+}
+
+// enumOf returns the values of an enum without null, each once, and whether null
+// is one of them.
+func enumOf(s *schema.Schema) (values []*schema.Node, null bool) {
+	for _, v := range s.Enum {
+		switch {
+		case v.Kind == schema.Null:
+			null = true
+		case !slices.ContainsFunc(values, v.Equal):
+			values = append(values, v)
+		}
+	}
+	return values, null
+}
+
+func stringsOf(values []*schema.Node) []*schema.Node {
+	return slices.DeleteFunc(slices.Clone(values), func(v *schema.Node) bool { return v.Kind != schema.String })
+}
+
+// impliedTypes returns the types that a schema without "type" means.
+func impliedTypes(s *schema.Schema, enum []*schema.Node) []schema.Kind {
+	if s.Const != nil {
+		enum = []*schema.Node{s.Const}
+	}
+	switch {
+	case len(enum) > 0:
+		var types []schema.Kind
+		for _, v := range enum {
+			kind := v.Kind
+			if v.IsInteger() {
+				kind = schema.Integer
+			}
+			if !slices.Contains(types, kind) {
+				types = append(types, kind)
+			}
+		}
+		return types
+	case len(s.Enum) > 0: // null alone
+		return []schema.Kind{schema.Null}
+	case len(s.Properties) > 0, s.Additional != nil && s.Additional.Always == nil:
+		return []schema.Kind{schema.Object}
+	case s.Items != nil && s.Items.Always == nil, len(s.Prefix) > 0:
+		return []schema.Kind{schema.Array}
+	}
+	return nil
+}
+
+// mixed sets the form of a value of several types.
+func mixed(out *shape, types []schema.Kind) {
+	has := func(k schema.Kind) bool { return slices.Contains(types, k) }
+	numeric := has(schema.Integer) || has(schema.Number)
+	switch {
+	case numeric && !has(schema.String) && !has(schema.Bool) && !has(schema.Object) && !has(schema.Array):
+		out.form = number
+	case has(schema.Bool) || has(schema.Array) || has(schema.Object) && numeric:
+		out.widened = "it admits values of several types"
+	case has(schema.Object):
+		out.form = expandable
+	case out.format == "date-time":
+		out.form = moment
+	default:
+		out.form = loose
+	}
+}
+
+func (sh *shaper) objectShape(out *shape, s *schema.Schema) {
+	switch {
+	case len(s.Properties) > 0:
+		out.form, out.props = object, s.Properties
+		if s.Additional != nil && s.Additional.Always == nil {
+			sh.problems.Warnf(s.Additional.Position, "members beyond the properties are left out of the struct")
+		}
+	case s.Additional != nil && s.Additional.Always == nil:
+		out.form, out.elem = dictionary, s.Additional
+	default:
+		out.form = bare
+	}
+}
+
+func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
+	out.form, out.elem = array, s.Items
+	if len(s.Prefix) == 0 {
+		return
+	}
+	out.elem = s.Prefix[0]
+	rest := s.Prefix[1:]
+	if s.Items != nil && s.Items.Always == nil {
+		rest = append(slices.Clone(rest), s.Items)
+	}
+	first := sh.shape(s.Prefix[0])
+	for _, p := range rest {
+		if next := sh.shape(p); !sameForm(first, next) {
+			out.elem = nil
+			sh.problems.Warnf(p.Position, "the items are kept as raw JSON: they differ in type")
+			return
+		}
+	}
+}
+
+// sameForm reports whether two shapes are one Go type without further ado.
+func sameForm(a, b *shape) bool {
+	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.enum == nil && b.enum == nil) && a.elem == b.elem
+}

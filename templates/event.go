@@ -1,0 +1,121 @@
+package templates
+
+import "strings"
+
+// EventPackage is everything that is said in a generated event package.
+type EventPackage struct {
+	Name     string // the package's name
+	Provider string
+	Files    []EventFile
+	Events   []EventCase // what Decode knows, in the order of its switch
+}
+
+// EventFile is one file of an event package. Declarations are emitted in the
+// order of the lists.
+type EventFile struct {
+	Name     string // of the file, ending in _gen.go
+	Families []EventFamily
+	Structs  []*EventStruct
+	Enums    []*EventEnum
+}
+
+// EventFamily is a sealed interface over the events of one prefix.
+type EventFamily struct {
+	Name   string // PullRequestEvent
+	Marker string // isPullRequestEvent
+	Prefix string // pull_request
+}
+
+// EventCase is one event type and its struct.
+type EventCase struct {
+	Const, Struct string
+}
+
+// EventStruct is an object of a payload, or a whole payload.
+type EventStruct struct {
+	Name   string
+	Doc    []string // paragraphs of our own
+	Text   string   // the schema's description, foreign text
+	Fields []EventField
+
+	// Only of a whole payload.
+	Const     string   // ChargeSucceededType
+	EventType string   // stripe.charge.succeeded
+	Markers   []string // methods that put it into its families
+
+	Deprecated bool
+}
+
+// EventField is a member of an object.
+type EventField struct {
+	Name       string
+	Member     string // its name in JSON
+	Option     string // omitempty, omitzero or nothing
+	Type       *EventType
+	Text       string // the schema's description, foreign text
+	Deprecated bool
+}
+
+// EventEnum is a string type with constants.
+type EventEnum struct {
+	Name       string
+	Doc        []string
+	Text       string
+	Values     []EventValue
+	Deprecated bool
+}
+
+// EventValue is a constant of an enum.
+type EventValue struct {
+	Name, Value string
+}
+
+// EventType is a Go type as event packages use them.
+type EventType struct {
+	Kind EventKind
+	Name string     // of a Basic, Local or Payload type
+	Elem *EventType // of all the others, and of a generic Payload type
+}
+
+// EventKind says how an EventType is put together.
+type EventKind int
+
+// The kinds of types in event packages.
+const (
+	Basic   EventKind = iota // string, bool, int64, uint64
+	Local                    // a type of the package itself
+	Payload                  // a type of runtime/payload
+	RawJSON                  // json.RawMessage
+	Pointer
+	Slice
+	Map // with string keys
+)
+
+// String returns the type as Go source, with package names as imported.
+func (t *EventType) String() string {
+	switch t.Kind {
+	case Payload:
+		if t.Elem != nil {
+			return "payload." + t.Name + "[" + t.Elem.String() + "]"
+		}
+		return "payload." + t.Name
+	case RawJSON:
+		return "json.RawMessage"
+	case Pointer:
+		return "*" + t.Elem.String()
+	case Slice:
+		return "[]" + t.Elem.String()
+	case Map:
+		return "map[string]" + t.Elem.String()
+	}
+	return t.Name
+}
+
+// Taggable reports whether a struct tag can name the JSON member: encoding/json
+// ignores a tag that holds anything but letters, digits and the usual signs.
+func Taggable(member string) bool {
+	if member == "" || strings.ContainsFunc(member, func(r rune) bool { return !tagRune(r) }) {
+		return false
+	}
+	return true
+}
