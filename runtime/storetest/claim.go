@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+var claimTests = []test{
+	{"a pending execution is claimed with its event", func(f *fixture) {
+		ev := newEvent("evt_1")
+		n := newExecution(handler)
+		f.insert(ev, n)
+		c := f.claim(n.ID)
+		f.equal("lease", c.Lease, restaq.Lease{Execution: n.ID, Attempt: 1, Token: c.Lease.Token})
+		if c.Lease.Token < 1 {
+			f.Errorf("token = %d, want at least 1", c.Lease.Token)
+		}
+		if c.Execution.Status != restaq.Running || c.Execution.Attempts != 1 || c.Kind != restaq.Automatic {
+			f.Errorf("claimed %+v of kind %d", c.Execution, c.Kind)
+		}
+		f.stamped("ReceivedAt", c.Event.ReceivedAt)
+		want := *ev
+		want.ReceivedAt = c.Event.ReceivedAt
+		f.equal("event", c.Event, want)
+		f.equal("stored", f.read(n.ID), c.Execution)
+		f.claimNone()
+	}},
+
+	{"nothing is claimed from an empty store", func(f *fixture) { f.claimNone() }},
+
+	{"only named handlers are claimed", func(f *fixture) {
+		f.insert(newEvent("evt_1"), newExecution("a"), newExecution("b"), newExecution("c"))
+		if claimed := f.claimAll(); len(claimed) != 0 {
+			f.Errorf("claimed %v without handlers", claimedIDs(claimed))
+		}
+		if claimed := f.claimAll("d", "a.", "A"); len(claimed) != 0 {
+			f.Errorf("claimed %v of other handlers", claimedIDs(claimed))
+		}
+		if claimed := f.claimAll("c", "a"); len(claimed) != 2 {
+			f.Errorf("claimed %v, want a's and c's", claimedIDs(claimed))
+		}
+	}},
+
+	{"the oldest due come first, up to the limit", func(f *fixture) {
+		var want []string
+		for i := range 6 {
+			want = append(want, f.insert(newEvent(fmt.Sprint("evt_", i)), newExecution([]string{"a", "b"}[i%2]))[0].ID)
+			f.advance(time.Second)
+		}
+		// The first is retried, and so falls due after all others.
+		first, err := f.store.Claim(f.ctx, restaq.Claim{Owner: owner, Lease: lease, Handlers: []string{"a", "b"}, Limit: 1})
+		if err != nil || len(first) != 1 || first[0].Execution.ID != want[0] {
+			f.Fatalf("Claim = %v, %v; want the oldest", claimedIDs(first), err)
+		}
+		f.finish(first[0].Lease, restaq.Outcome{Status: restaq.Failed, Attempt: restaq.AttemptFailed, Retry: true, RetryIn: time.Second})
+		f.advance(2 * time.Second)
+		want = append(want[1:], want[0])
+		var got []string
+		for range 3 {
+			claimed, err := f.store.Claim(f.ctx, restaq.Claim{Owner: owner, Lease: lease, Handlers: []string{"b", "a"}, Limit: 2})
+			if err != nil || len(claimed) != 2 {
+				f.Fatalf("Claim = %v, %v; want 2", claimedIDs(claimed), err)
+			}
+			got = append(got, claimedIDs(claimed)...)
+		}
+		for i := 0; i < 6; i += 2 { // within one claim any order will do
+			f.equal("claimed", sorted(got[i:i+2]), sorted(want[i:i+2]))
+		}
+	}},
+
+	{"a retry is due at its time and not before", func(f *fixture) {
+		l := f.begun("evt_1")
+		e := f.finish(l, retryInHour)
+		f.stamped("RetryAt", e.RetryAt)
+		f.advance(59 * time.Minute)
+		f.claimNone()
+		f.advance(2 * time.Minute)
+		c := f.claim(l.Execution)
+		if c.Lease.Attempt != 2 || c.Lease.Token <= l.Token || c.Kind != restaq.Automatic {
+			f.Errorf("claimed %+v of kind %d, want attempt 2 with a greater token", c.Lease, c.Kind)
+		}
+		if !c.Execution.RetryAt.IsZero() || c.Execution.Error != "boom" || c.Execution.Step != "" {
+			f.Errorf("claimed %+v, want no retry time, the last error and no step", c.Execution)
+		}
+	}},
+
+	{"a running execution is left alone until its lease runs out", func(f *fixture) {
+		l := f.begun("evt_1")
+		f.record(l, &restaq.Progress{Steps: steps(1, 1, 2), Current: "charge"})
+		f.advance(lease - 10*time.Second)
+		f.claimNone()
+		f.advance(20 * time.Second)
+		c := f.claim(l.Execution)
+		if c.Lease.Attempt != 2 || c.Lease.Token <= l.Token || c.Kind != restaq.Automatic {
+			f.Errorf("claimed %+v of kind %d, want attempt 2 with a greater token", c.Lease, c.Kind)
+		}
+		h := f.history(l.Execution)
+		if len(h.Attempts) != 1 || len(h.Steps) != 2 {
+			f.Fatalf("history = %+v, want the lost attempt with its steps", h)
+		}
+		lost := h.Attempts[0]
+		if lost.Number != 1 || lost.Outcome != restaq.AttemptLost || lost.EndedAt.Before(lost.StartedAt) {
+			f.Errorf("lost attempt = %+v", lost)
+		}
+		if h.Execution.Attempts != 2 || h.Execution.Step != "" || h.Kind != restaq.Automatic {
+			f.Errorf("execution = %+v", h.Execution)
+		}
+		f.stamped("StartedAt", h.StartedAt)
+	}},
+
+	{"the lost attempt keeps its kind", func(f *fixture) {
+		id := f.pending("evt_1")
+		f.change(id, restaq.Change{From: []restaq.Status{restaq.Pending}, To: restaq.Pending, Kind: restaq.Restarted})
+		if c := f.claim(id); c.Kind != restaq.Restarted {
+			f.Fatalf("kind = %d, want restarted", c.Kind)
+		}
+		f.advance(2 * lease)
+		if c := f.claim(id); c.Kind != restaq.Automatic {
+			f.Errorf("kind = %d, want automatic", c.Kind)
+		}
+		if h := f.history(id); h.Attempts[0].Kind != restaq.Restarted {
+			f.Errorf("lost attempt = %+v, want its kind kept", h.Attempts[0])
+		}
+	}},
+
+	{"tokens grow with every claim", func(f *fixture) {
+		id := f.pending("evt_1")
+		var last int64
+		for i := range 4 {
+			c := f.claim(id)
+			if c.Lease.Token <= last {
+				f.Fatalf("token %d after %d", c.Lease.Token, last)
+			}
+			last = c.Lease.Token
+			switch i {
+			case 0:
+				f.finish(c.Lease, interrupted)
+			case 1:
+				o := interrupted
+				o.Uncounted = true
+				f.finish(c.Lease, o)
+			default:
+				f.advance(2 * lease)
+			}
+		}
+	}},
+
+	{"finished executions are never claimed", func(f *fixture) {
+		for _, state := range []string{"completed", "dead", "cancelled"} {
+			states[state](f, "evt_"+state)
+		}
+		f.advance(1000 * time.Hour)
+		f.claimNone()
+	}},
+
+	{"sixteen claimers never get one execution twice", func(f *fixture) {
+		const n = 200
+		for i := range n {
+			f.pending(fmt.Sprint("evt_", i))
+		}
+		handles := []restaq.Store{f.store, f.another()}
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		together(16, func(i int) {
+			for {
+				claimed, err := handles[i%2].Claim(f.ctx, restaq.Claim{
+					Owner: fmt.Sprint("owner-", i), Lease: time.Hour, Handlers: []string{handler}, Limit: 3,
+				})
+				if err != nil {
+					f.Errorf("Claim: %v", err)
+					return
+				}
+				mu.Lock()
+				for _, c := range claimed {
+					if seen[c.Execution.ID] {
+						f.Errorf("execution %s was claimed twice", c.Execution.ID)
+					}
+					seen[c.Execution.ID] = true
+				}
+				done := len(seen) == n
+				mu.Unlock()
+				// A claim may pass over what another claim has locked, but
+				// whoever locked it takes it.
+				if done || len(claimed) == 0 {
+					return
+				}
+			}
+		})
+		for _, c := range f.claimAll(handler) {
+			if seen[c.Execution.ID] {
+				f.Errorf("execution %s was claimed twice", c.Execution.ID)
+			}
+			seen[c.Execution.ID] = true
+		}
+		if len(seen) != n {
+			f.Errorf("%d executions were claimed, want %d", len(seen), n)
+		}
+	}},
+
+	{"sixteen claimers of one expired lease close one attempt", func(f *fixture) {
+		l := f.begun("evt_1")
+		f.advance(2 * lease)
+		handles := []restaq.Store{f.store, f.another()}
+		won := make(chan restaq.Lease, 16)
+		together(16, func(i int) {
+			claimed, err := handles[i%2].Claim(f.ctx, restaq.Claim{Owner: owner, Lease: lease, Handlers: []string{handler}, Limit: 1})
+			if err != nil {
+				f.Errorf("Claim: %v", err)
+			}
+			for _, c := range claimed {
+				won <- c.Lease
+			}
+		})
+		if len(won) != 1 {
+			f.Fatalf("%d claims won, want 1", len(won))
+		}
+		if h := f.history(l.Execution); len(h.Attempts) != 1 || h.Execution.Attempts != 2 {
+			f.Errorf("history = %+v, want one lost attempt", h)
+		}
+	}},
+}
