@@ -20,7 +20,11 @@ func TestShippedPackagesAreCurrent(t *testing.T) {
 			dir := filepath.Join("schemas", provider)
 			files, problems := events.Run(events.Options{Provider: provider, In: []string{dir}})
 			for _, p := range problems {
-				t.Error(p)
+				if p.Warning {
+					t.Log(p)
+				} else {
+					t.Error(p)
+				}
 			}
 			stale, err := filepath.Glob(filepath.Join(dir, "*_gen.go"))
 			if err != nil {

@@ -75,6 +75,8 @@ func combine(out *shape, alts []*shape) {
 		out.form = moment
 	case all(text, integer, number, unix, loose, moment):
 		out.form = loose
+	case all(array), all(dictionary):
+		out.form, out.elem = alts[0].form, anyElem(alts)
 	case all(text, object, expandable, dictionary, bare):
 		out.form = expandable
 		if objects == 1 && all(text, object) {
@@ -86,6 +88,20 @@ func combine(out *shape, alts []*shape) {
 	default:
 		out.widened = "it is one of several types"
 	}
+}
+
+// anyElem returns a schema of what any of several arrays or maps holds, nil for
+// anything.
+func anyElem(alts []*shape) *schema.Schema {
+	elem := &schema.Schema{}
+	for _, a := range alts {
+		if a.elem == nil {
+			return nil
+		}
+		elem.Position = a.elem.Position
+		elem.AnyOf = append(elem.AnyOf, a.elem)
+	}
+	return elem
 }
 
 // allValues joins the values of enums. A string without an enum makes the whole

@@ -400,50 +400,50 @@ type BillingDetails struct {
 type Charge struct {
 	ID string `json:"id"`
 	// Always "charge".
-	Object                        string                                       `json:"object"`
-	Amount                        int64                                        `json:"amount"`
-	AmountCaptured                int64                                        `json:"amount_captured"`
-	AmountRefunded                int64                                        `json:"amount_refunded"`
-	Application                   payload.Expandable[json.RawMessage]          `json:"application,omitzero"`
-	ApplicationFee                payload.Expandable[json.RawMessage]          `json:"application_fee,omitzero"`
-	ApplicationFeeAmount          payload.Nullable[int64]                      `json:"application_fee_amount,omitzero"`
-	BalanceTransaction            payload.Expandable[json.RawMessage]          `json:"balance_transaction,omitzero"`
-	BillingDetails                BillingDetails                               `json:"billing_details"`
-	CalculatedStatementDescriptor payload.Nullable[string]                     `json:"calculated_statement_descriptor,omitzero"`
-	Captured                      bool                                         `json:"captured"`
-	Created                       payload.Unix                                 `json:"created"`
-	Currency                      string                                       `json:"currency"`
-	Customer                      payload.Expandable[Customer]                 `json:"customer,omitzero"`
-	Description                   payload.Nullable[string]                     `json:"description,omitzero"`
-	Disputed                      bool                                         `json:"disputed"`
-	FailureBalanceTransaction     payload.Expandable[json.RawMessage]          `json:"failure_balance_transaction,omitzero"`
-	FailureCode                   payload.Nullable[string]                     `json:"failure_code,omitzero"`
-	FailureMessage                payload.Nullable[string]                     `json:"failure_message,omitzero"`
-	FraudDetails                  payload.Nullable[ChargeFraudDetails]         `json:"fraud_details,omitzero"`
-	Livemode                      bool                                         `json:"livemode"`
-	Metadata                      map[string]string                            `json:"metadata"`
-	OnBehalfOf                    payload.Expandable[json.RawMessage]          `json:"on_behalf_of,omitzero"`
-	Outcome                       payload.Nullable[ChargeOutcome]              `json:"outcome,omitzero"`
-	Paid                          bool                                         `json:"paid"`
-	PaymentIntent                 payload.Expandable[PaymentIntent]            `json:"payment_intent,omitzero"`
-	PaymentMethod                 payload.Nullable[string]                     `json:"payment_method,omitzero"`
-	PaymentMethodDetails          payload.Nullable[PaymentMethodDetails]       `json:"payment_method_details,omitzero"`
-	PresentmentDetails            *PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
-	RadarOptions                  *RadarRadarOptions                           `json:"radar_options,omitempty"`
-	ReceiptEmail                  payload.Nullable[string]                     `json:"receipt_email,omitzero"`
-	ReceiptNumber                 payload.Nullable[string]                     `json:"receipt_number,omitzero"`
-	ReceiptURL                    payload.Nullable[string]                     `json:"receipt_url,omitzero"`
-	Refunded                      bool                                         `json:"refunded"`
-	Refunds                       payload.Nullable[ChargeRefunds]              `json:"refunds,omitzero"`
-	Review                        payload.Expandable[json.RawMessage]          `json:"review,omitzero"`
-	Shipping                      payload.Nullable[Shipping]                   `json:"shipping,omitzero"`
-	SourceTransfer                payload.Expandable[json.RawMessage]          `json:"source_transfer,omitzero"`
-	StatementDescriptor           payload.Nullable[string]                     `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix     payload.Nullable[string]                     `json:"statement_descriptor_suffix,omitzero"`
-	Status                        ChargeStatus                                 `json:"status"`
-	Transfer                      payload.Expandable[json.RawMessage]          `json:"transfer,omitzero"`
-	TransferData                  payload.Nullable[ChargeTransferData]         `json:"transfer_data,omitzero"`
-	TransferGroup                 payload.Nullable[string]                     `json:"transfer_group,omitzero"`
+	Object                        string                                 `json:"object"`
+	Amount                        int64                                  `json:"amount"`
+	AmountCaptured                int64                                  `json:"amount_captured"`
+	AmountRefunded                int64                                  `json:"amount_refunded"`
+	Application                   payload.Expandable[json.RawMessage]    `json:"application,omitzero"`
+	ApplicationFee                payload.Expandable[json.RawMessage]    `json:"application_fee,omitzero"`
+	ApplicationFeeAmount          payload.Nullable[int64]                `json:"application_fee_amount,omitzero"`
+	BalanceTransaction            payload.Expandable[json.RawMessage]    `json:"balance_transaction,omitzero"`
+	BillingDetails                BillingDetails                         `json:"billing_details"`
+	CalculatedStatementDescriptor payload.Nullable[string]               `json:"calculated_statement_descriptor,omitzero"`
+	Captured                      bool                                   `json:"captured"`
+	Created                       payload.Unix                           `json:"created"`
+	Currency                      string                                 `json:"currency"`
+	Customer                      payload.Expandable[Customer]           `json:"customer,omitzero"`
+	Description                   payload.Nullable[string]               `json:"description,omitzero"`
+	Disputed                      bool                                   `json:"disputed"`
+	FailureBalanceTransaction     payload.Expandable[json.RawMessage]    `json:"failure_balance_transaction,omitzero"`
+	FailureCode                   payload.Nullable[string]               `json:"failure_code,omitzero"`
+	FailureMessage                payload.Nullable[string]               `json:"failure_message,omitzero"`
+	FraudDetails                  payload.Nullable[ChargeFraudDetails]   `json:"fraud_details,omitzero"`
+	Livemode                      bool                                   `json:"livemode"`
+	Metadata                      map[string]string                      `json:"metadata"`
+	OnBehalfOf                    payload.Expandable[json.RawMessage]    `json:"on_behalf_of,omitzero"`
+	Outcome                       payload.Nullable[ChargeOutcome]        `json:"outcome,omitzero"`
+	Paid                          bool                                   `json:"paid"`
+	PaymentIntent                 payload.Expandable[PaymentIntent]      `json:"payment_intent,omitzero"`
+	PaymentMethod                 payload.Nullable[string]               `json:"payment_method,omitzero"`
+	PaymentMethodDetails          payload.Nullable[PaymentMethodDetails] `json:"payment_method_details,omitzero"`
+	PresentmentDetails            *PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
+	RadarOptions                  *RadarOptions                          `json:"radar_options,omitempty"`
+	ReceiptEmail                  payload.Nullable[string]               `json:"receipt_email,omitzero"`
+	ReceiptNumber                 payload.Nullable[string]               `json:"receipt_number,omitzero"`
+	ReceiptURL                    payload.Nullable[string]               `json:"receipt_url,omitzero"`
+	Refunded                      bool                                   `json:"refunded"`
+	Refunds                       payload.Nullable[ChargeRefunds]        `json:"refunds,omitzero"`
+	Review                        payload.Expandable[json.RawMessage]    `json:"review,omitzero"`
+	Shipping                      payload.Nullable[Shipping]             `json:"shipping,omitzero"`
+	SourceTransfer                payload.Expandable[json.RawMessage]    `json:"source_transfer,omitzero"`
+	StatementDescriptor           payload.Nullable[string]               `json:"statement_descriptor,omitzero"`
+	StatementDescriptorSuffix     payload.Nullable[string]               `json:"statement_descriptor_suffix,omitzero"`
+	Status                        ChargeStatus                           `json:"status"`
+	Transfer                      payload.Expandable[json.RawMessage]    `json:"transfer,omitzero"`
+	TransferData                  payload.Nullable[ChargeTransferData]   `json:"transfer_data,omitzero"`
+	TransferGroup                 payload.Nullable[string]               `json:"transfer_group,omitzero"`
 }
 
 // ChargeRefunds is what the field Refunds of Charge holds.
@@ -521,50 +521,47 @@ type KlarnaPayerDetails struct {
 	Address payload.Nullable[KlarnaAddress] `json:"address,omitzero"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments is the schema's type
+// AlmaDetailsInstallments is the schema's type
 // payment_flows_private_payment_methods_alma_details_resource_installments.
-type PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments struct {
+type AlmaDetailsInstallments struct {
 	Count int64 `json:"count"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization
-// is the schema's type
+// CardDetailsExtendedAuthorization is the schema's type
 // payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_extended_authorization_extended_authorization.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization struct {
-	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus `json:"status"`
+type CardDetailsExtendedAuthorization struct {
+	Status CardDetailsExtendedAuthorizationStatus `json:"status"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization
-// is the schema's type
+// CardDetailsIncrementalAuthorization is the schema's type
 // payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_incremental_authorization_incremental_authorization.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization struct {
-	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus `json:"status"`
+type CardDetailsIncrementalAuthorization struct {
+	Status CardDetailsIncrementalAuthorizationStatus `json:"status"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture is
-// the schema's type
+// CardDetailsOvercapture is the schema's type
 // payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_overcapture_overcapture.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture struct {
-	MaximumAmountCapturable int64                                                                                                 `json:"maximum_amount_capturable"`
-	Status                  PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus `json:"status"`
+type CardDetailsOvercapture struct {
+	MaximumAmountCapturable int64                        `json:"maximum_amount_capturable"`
+	Status                  CardDetailsOvercaptureStatus `json:"status"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture is the schema's type
+// CardDetailsMulticapture is the schema's type
 // payment_flows_private_payment_methods_card_details_api_resource_multicapture.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture struct {
-	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus `json:"status"`
+type CardDetailsMulticapture struct {
+	Status CardDetailsMulticaptureStatus `json:"status"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet is the schema's type
+// CardPresentCommonWallet is the schema's type
 // payment_flows_private_payment_methods_card_present_common_wallet.
-type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet struct {
-	Type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType `json:"type"`
+type CardPresentCommonWallet struct {
+	Type CardPresentCommonWalletType `json:"type"`
 }
 
-// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore is the schema's type
+// KonbiniDetailsStore is the schema's type
 // payment_flows_private_payment_methods_konbini_details_resource_store.
-type PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore struct {
-	Chain payload.Nullable[PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain] `json:"chain,omitzero"`
+type KonbiniDetailsStore struct {
+	Chain payload.Nullable[KonbiniDetailsStoreChain] `json:"chain,omitzero"`
 }
 
 // PaymentMethodDetails is the schema's type payment_method_details.
@@ -684,8 +681,8 @@ type PaymentMethodDetailsAlipay struct {
 
 // PaymentMethodDetailsAlma is the schema's type payment_method_details_alma.
 type PaymentMethodDetailsAlma struct {
-	Installments  *PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments `json:"installments,omitempty"`
-	TransactionID payload.Nullable[string]                                          `json:"transaction_id,omitzero"`
+	Installments  *AlmaDetailsInstallments `json:"installments,omitempty"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
 }
 
 // PaymentMethodDetailsAmazonPay is the schema's type payment_method_details_amazon_pay.
@@ -747,30 +744,30 @@ type PaymentMethodDetailsBoleto struct {
 
 // PaymentMethodDetailsCard is the schema's type payment_method_details_card.
 type PaymentMethodDetailsCard struct {
-	AmountAuthorized         payload.Nullable[int64]                                                                                                    `json:"amount_authorized,omitzero"`
-	AuthorizationCode        payload.Nullable[string]                                                                                                   `json:"authorization_code,omitzero"`
-	Brand                    payload.Nullable[string]                                                                                                   `json:"brand,omitzero"`
-	CaptureBefore            *payload.Unix                                                                                                              `json:"capture_before,omitempty"`
-	Checks                   payload.Nullable[PaymentMethodDetailsCardChecks]                                                                           `json:"checks,omitzero"`
-	Country                  payload.Nullable[string]                                                                                                   `json:"country,omitzero"`
-	ExpMonth                 int64                                                                                                                      `json:"exp_month"`
-	ExpYear                  int64                                                                                                                      `json:"exp_year"`
-	ExtendedAuthorization    *PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization       `json:"extended_authorization,omitempty"`
-	Fingerprint              payload.Nullable[string]                                                                                                   `json:"fingerprint,omitzero"`
-	Funding                  payload.Nullable[string]                                                                                                   `json:"funding,omitzero"`
-	IncrementalAuthorization *PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization `json:"incremental_authorization,omitempty"`
-	Installments             payload.Nullable[PaymentMethodDetailsCardInstallments]                                                                     `json:"installments,omitzero"`
-	Last4                    payload.Nullable[string]                                                                                                   `json:"last4,omitzero"`
-	Mandate                  payload.Nullable[string]                                                                                                   `json:"mandate,omitzero"`
-	Multicapture             *PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture                                                       `json:"multicapture,omitempty"`
-	Network                  payload.Nullable[string]                                                                                                   `json:"network,omitzero"`
-	NetworkToken             payload.Nullable[PaymentMethodDetailsCardNetworkToken]                                                                     `json:"network_token,omitzero"`
-	NetworkTransactionID     payload.Nullable[string]                                                                                                   `json:"network_transaction_id,omitzero"`
-	Overcapture              *PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture                           `json:"overcapture,omitempty"`
-	RegulatedStatus          payload.Nullable[PaymentMethodDetailsCardRegulatedStatus]                                                                  `json:"regulated_status,omitzero"`
-	ThreeDSecure             payload.Nullable[ThreeDSecureDetailsCharge]                                                                                `json:"three_d_secure,omitzero"`
-	TransactionLinkID        payload.Nullable[string]                                                                                                   `json:"transaction_link_id,omitzero"`
-	Wallet                   payload.Nullable[PaymentMethodDetailsCardWallet]                                                                           `json:"wallet,omitzero"`
+	AmountAuthorized         payload.Nullable[int64]                                   `json:"amount_authorized,omitzero"`
+	AuthorizationCode        payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
+	Brand                    payload.Nullable[string]                                  `json:"brand,omitzero"`
+	CaptureBefore            *payload.Unix                                             `json:"capture_before,omitempty"`
+	Checks                   payload.Nullable[PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
+	Country                  payload.Nullable[string]                                  `json:"country,omitzero"`
+	ExpMonth                 int64                                                     `json:"exp_month"`
+	ExpYear                  int64                                                     `json:"exp_year"`
+	ExtendedAuthorization    *CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
+	Fingerprint              payload.Nullable[string]                                  `json:"fingerprint,omitzero"`
+	Funding                  payload.Nullable[string]                                  `json:"funding,omitzero"`
+	IncrementalAuthorization *CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
+	Installments             payload.Nullable[PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
+	Last4                    payload.Nullable[string]                                  `json:"last4,omitzero"`
+	Mandate                  payload.Nullable[string]                                  `json:"mandate,omitzero"`
+	Multicapture             *CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
+	Network                  payload.Nullable[string]                                  `json:"network,omitzero"`
+	NetworkToken             payload.Nullable[PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
+	NetworkTransactionID     payload.Nullable[string]                                  `json:"network_transaction_id,omitzero"`
+	Overcapture              *CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
+	RegulatedStatus          payload.Nullable[PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
+	ThreeDSecure             payload.Nullable[ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
+	TransactionLinkID        payload.Nullable[string]                                  `json:"transaction_link_id,omitzero"`
+	Wallet                   payload.Nullable[PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
 }
 
 // PaymentMethodDetailsCardChecks is the schema's type payment_method_details_card_checks.
@@ -825,7 +822,7 @@ type PaymentMethodDetailsCardPresent struct {
 	ReadMethod                        payload.Nullable[PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
 	Reader                            *string                                                     `json:"reader,omitempty"`
 	Receipt                           payload.Nullable[PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
-	Wallet                            *PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet   `json:"wallet,omitempty"`
+	Wallet                            *CardPresentCommonWallet                                    `json:"wallet,omitempty"`
 }
 
 // PaymentMethodDetailsCardPresentOffline is the schema's type
@@ -990,7 +987,7 @@ type PaymentMethodDetailsKlarna struct {
 
 // PaymentMethodDetailsKonbini is the schema's type payment_method_details_konbini.
 type PaymentMethodDetailsKonbini struct {
-	Store payload.Nullable[PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore] `json:"store,omitzero"`
+	Store payload.Nullable[KonbiniDetailsStore] `json:"store,omitzero"`
 }
 
 // PaymentMethodDetailsKrCard is the schema's type payment_method_details_kr_card.
@@ -1195,8 +1192,8 @@ type PaypalSellerProtection struct {
 	Status            PaypalSellerProtectionStatus                                    `json:"status"`
 }
 
-// RadarRadarOptions is the schema's type radar_radar_options.
-type RadarRadarOptions struct {
+// RadarOptions is the schema's type radar_radar_options.
+type RadarOptions struct {
 	Session *string `json:"session,omitempty"`
 }
 
@@ -1275,133 +1272,115 @@ func (v ChargeOutcomeAdviceCode) Known() bool {
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus
-// is what the field Status of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization
+// CardDetailsExtendedAuthorizationStatus is what the field Status of CardDetailsExtendedAuthorization
 // holds.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus string
+type CardDetailsExtendedAuthorizationStatus string
 
-// The values of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus
-// that the schema knows.
+// The values of CardDetailsExtendedAuthorizationStatus that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusDisabled PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus = "disabled"
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusEnabled  PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus = "enabled"
+	CardDetailsExtendedAuthorizationStatusDisabled CardDetailsExtendedAuthorizationStatus = "disabled"
+	CardDetailsExtendedAuthorizationStatusEnabled  CardDetailsExtendedAuthorizationStatus = "enabled"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus) Known() bool {
+func (v CardDetailsExtendedAuthorizationStatus) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusDisabled, PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusEnabled:
+	case CardDetailsExtendedAuthorizationStatusDisabled, CardDetailsExtendedAuthorizationStatusEnabled:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus
-// is what the field Status of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization
-// holds.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus string
+// CardDetailsIncrementalAuthorizationStatus is what the field Status of
+// CardDetailsIncrementalAuthorization holds.
+type CardDetailsIncrementalAuthorizationStatus string
 
-// The values of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus
-// that the schema knows.
+// The values of CardDetailsIncrementalAuthorizationStatus that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus = "available"
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus = "unavailable"
+	CardDetailsIncrementalAuthorizationStatusAvailable   CardDetailsIncrementalAuthorizationStatus = "available"
+	CardDetailsIncrementalAuthorizationStatusUnavailable CardDetailsIncrementalAuthorizationStatus = "unavailable"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus) Known() bool {
+func (v CardDetailsIncrementalAuthorizationStatus) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusAvailable, PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusUnavailable:
+	case CardDetailsIncrementalAuthorizationStatusAvailable, CardDetailsIncrementalAuthorizationStatusUnavailable:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus
-// is what the field Status of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture
-// holds.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus string
+// CardDetailsOvercaptureStatus is what the field Status of CardDetailsOvercapture holds.
+type CardDetailsOvercaptureStatus string
 
-// The values of
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus
-// that the schema knows.
+// The values of CardDetailsOvercaptureStatus that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus = "available"
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus = "unavailable"
+	CardDetailsOvercaptureStatusAvailable   CardDetailsOvercaptureStatus = "available"
+	CardDetailsOvercaptureStatusUnavailable CardDetailsOvercaptureStatus = "unavailable"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus) Known() bool {
+func (v CardDetailsOvercaptureStatus) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusAvailable, PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusUnavailable:
+	case CardDetailsOvercaptureStatusAvailable, CardDetailsOvercaptureStatusUnavailable:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus is what the field Status
-// of PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture holds.
-type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus string
+// CardDetailsMulticaptureStatus is what the field Status of CardDetailsMulticapture holds.
+type CardDetailsMulticaptureStatus string
 
-// The values of PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus that the
-// schema knows.
+// The values of CardDetailsMulticaptureStatus that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus = "available"
-	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus = "unavailable"
+	CardDetailsMulticaptureStatusAvailable   CardDetailsMulticaptureStatus = "available"
+	CardDetailsMulticaptureStatusUnavailable CardDetailsMulticaptureStatus = "unavailable"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus) Known() bool {
+func (v CardDetailsMulticaptureStatus) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusAvailable, PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusUnavailable:
+	case CardDetailsMulticaptureStatusAvailable, CardDetailsMulticaptureStatusUnavailable:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType is what the field Type of
-// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet holds.
-type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType string
+// CardPresentCommonWalletType is what the field Type of CardPresentCommonWallet holds.
+type CardPresentCommonWalletType string
 
-// The values of PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType that the schema knows.
+// The values of CardPresentCommonWalletType that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeApplePay   PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "apple_pay"
-	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeGooglePay  PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "google_pay"
-	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeSamsungPay PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "samsung_pay"
-	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeUnknown    PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "unknown"
+	CardPresentCommonWalletTypeApplePay   CardPresentCommonWalletType = "apple_pay"
+	CardPresentCommonWalletTypeGooglePay  CardPresentCommonWalletType = "google_pay"
+	CardPresentCommonWalletTypeSamsungPay CardPresentCommonWalletType = "samsung_pay"
+	CardPresentCommonWalletTypeUnknown    CardPresentCommonWalletType = "unknown"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType) Known() bool {
+func (v CardPresentCommonWalletType) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeApplePay, PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeGooglePay, PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeSamsungPay, PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeUnknown:
+	case CardPresentCommonWalletTypeApplePay, CardPresentCommonWalletTypeGooglePay, CardPresentCommonWalletTypeSamsungPay, CardPresentCommonWalletTypeUnknown:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain is what the field Chain of
-// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore holds.
-type PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain string
+// KonbiniDetailsStoreChain is what the field Chain of KonbiniDetailsStore holds.
+type KonbiniDetailsStoreChain string
 
-// The values of PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain that the schema
-// knows.
+// The values of KonbiniDetailsStoreChain that the schema knows.
 const (
-	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainFamilymart PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "familymart"
-	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainLawson     PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "lawson"
-	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainMinistop   PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "ministop"
-	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainSeicomart  PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "seicomart"
+	KonbiniDetailsStoreChainFamilymart KonbiniDetailsStoreChain = "familymart"
+	KonbiniDetailsStoreChainLawson     KonbiniDetailsStoreChain = "lawson"
+	KonbiniDetailsStoreChainMinistop   KonbiniDetailsStoreChain = "ministop"
+	KonbiniDetailsStoreChainSeicomart  KonbiniDetailsStoreChain = "seicomart"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain) Known() bool {
+func (v KonbiniDetailsStoreChain) Known() bool {
 	switch v {
-	case PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainFamilymart, PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainLawson, PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainMinistop, PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainSeicomart:
+	case KonbiniDetailsStoreChainFamilymart, KonbiniDetailsStoreChainLawson, KonbiniDetailsStoreChainMinistop, KonbiniDetailsStoreChainSeicomart:
 		return true
 	}
 	return false

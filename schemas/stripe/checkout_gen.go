@@ -135,73 +135,73 @@ func (CheckoutSessionExpired) isCheckoutSessionEvent() {}
 type CheckoutSession struct {
 	ID string `json:"id"`
 	// Always "checkout.session".
-	Object                            string                                                                 `json:"object"`
-	AdaptivePricing                   payload.Nullable[PaymentPagesCheckoutSessionAdaptivePricing]           `json:"adaptive_pricing,omitzero"`
-	AfterExpiration                   payload.Nullable[PaymentPagesCheckoutSessionAfterExpiration]           `json:"after_expiration,omitzero"`
-	AllowPromotionCodes               payload.Nullable[bool]                                                 `json:"allow_promotion_codes,omitzero"`
-	AmountSubtotal                    payload.Nullable[int64]                                                `json:"amount_subtotal,omitzero"`
-	AmountTotal                       payload.Nullable[int64]                                                `json:"amount_total,omitzero"`
-	AutomaticTax                      PaymentPagesCheckoutSessionAutomaticTax                                `json:"automatic_tax"`
-	BillingAddressCollection          payload.Nullable[CheckoutSessionBillingAddressCollection]              `json:"billing_address_collection,omitzero"`
-	BrandingSettings                  *PaymentPagesCheckoutSessionBrandingSettings                           `json:"branding_settings,omitempty"`
-	CancelURL                         payload.Nullable[string]                                               `json:"cancel_url,omitzero"`
-	ClientReferenceID                 payload.Nullable[string]                                               `json:"client_reference_id,omitzero"`
-	ClientSecret                      payload.Nullable[string]                                               `json:"client_secret,omitzero"`
-	CollectedInformation              payload.Nullable[PaymentPagesCheckoutSessionCollectedInformation]      `json:"collected_information,omitzero"`
-	Consent                           payload.Nullable[PaymentPagesCheckoutSessionConsent]                   `json:"consent,omitzero"`
-	ConsentCollection                 payload.Nullable[PaymentPagesCheckoutSessionConsentCollection]         `json:"consent_collection,omitzero"`
-	Created                           payload.Unix                                                           `json:"created"`
-	Currency                          payload.Nullable[string]                                               `json:"currency,omitzero"`
-	CurrencyConversion                payload.Nullable[PaymentPagesCheckoutSessionCurrencyConversion]        `json:"currency_conversion,omitzero"`
-	CustomFields                      []PaymentPagesCheckoutSessionCustomFields                              `json:"custom_fields"`
-	CustomText                        PaymentPagesCheckoutSessionCustomText                                  `json:"custom_text"`
-	Customer                          payload.Expandable[Customer]                                           `json:"customer,omitzero"`
-	CustomerAccount                   payload.Nullable[string]                                               `json:"customer_account,omitzero"`
-	CustomerCreation                  payload.Nullable[CheckoutSessionCustomerCreation]                      `json:"customer_creation,omitzero"`
-	CustomerDetails                   payload.Nullable[PaymentPagesCheckoutSessionCustomerDetails]           `json:"customer_details,omitzero"`
-	CustomerEmail                     payload.Nullable[string]                                               `json:"customer_email,omitzero"`
-	Discounts                         payload.Nullable[[]PaymentPagesCheckoutSessionDiscount]                `json:"discounts,omitzero"`
-	ExcludedPaymentMethodTypes        []string                                                               `json:"excluded_payment_method_types,omitzero"`
-	ExpiresAt                         payload.Unix                                                           `json:"expires_at"`
-	IntegrationIdentifier             payload.Nullable[string]                                               `json:"integration_identifier,omitzero"`
-	Invoice                           payload.Expandable[Invoice]                                            `json:"invoice,omitzero"`
-	InvoiceCreation                   payload.Nullable[PaymentPagesCheckoutSessionInvoiceCreation]           `json:"invoice_creation,omitzero"`
-	LineItems                         *CheckoutSessionLineItems                                              `json:"line_items,omitempty"`
-	Livemode                          bool                                                                   `json:"livemode"`
-	Locale                            payload.Nullable[CheckoutSessionLocale]                                `json:"locale,omitzero"`
-	ManagedPayments                   payload.Nullable[PaymentPagesCheckoutSessionManagedPayments]           `json:"managed_payments,omitzero"`
-	Metadata                          payload.Nullable[map[string]string]                                    `json:"metadata,omitzero"`
-	Mode                              CheckoutSessionMode                                                    `json:"mode"`
-	NameCollection                    *PaymentPagesCheckoutSessionNameCollection                             `json:"name_collection,omitempty"`
-	OptionalItems                     payload.Nullable[[]PaymentPagesCheckoutSessionOptionalItem]            `json:"optional_items,omitzero"`
-	OriginContext                     payload.Nullable[CheckoutSessionOriginContext]                         `json:"origin_context,omitzero"`
-	PaymentIntent                     payload.Expandable[PaymentIntent]                                      `json:"payment_intent,omitzero"`
-	PaymentLink                       payload.Expandable[json.RawMessage]                                    `json:"payment_link,omitzero"`
-	PaymentMethodCollection           payload.Nullable[CheckoutSessionPaymentMethodCollection]               `json:"payment_method_collection,omitzero"`
-	PaymentMethodConfigurationDetails json.RawMessage                                                        `json:"payment_method_configuration_details,omitempty"`
-	PaymentMethodOptions              json.RawMessage                                                        `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes                []string                                                               `json:"payment_method_types"`
-	PaymentStatus                     CheckoutSessionPaymentStatus                                           `json:"payment_status"`
-	Permissions                       payload.Nullable[PaymentPagesCheckoutSessionPermissions]               `json:"permissions,omitzero"`
-	PhoneNumberCollection             *PaymentPagesCheckoutSessionPhoneNumberCollection                      `json:"phone_number_collection,omitempty"`
-	PresentmentDetails                *PaymentFlowsPaymentIntentPresentmentDetails                           `json:"presentment_details,omitempty"`
-	RecoveredFrom                     payload.Nullable[string]                                               `json:"recovered_from,omitzero"`
-	RedirectOnCompletion              *CheckoutSessionRedirectOnCompletion                                   `json:"redirect_on_completion,omitempty"`
-	ReturnURL                         *string                                                                `json:"return_url,omitempty"`
-	SavedPaymentMethodOptions         json.RawMessage                                                        `json:"saved_payment_method_options,omitempty"`
-	SetupIntent                       payload.Expandable[json.RawMessage]                                    `json:"setup_intent,omitzero"`
-	ShippingAddressCollection         payload.Nullable[PaymentPagesCheckoutSessionShippingAddressCollection] `json:"shipping_address_collection,omitzero"`
-	ShippingCost                      payload.Nullable[PaymentPagesCheckoutSessionShippingCost]              `json:"shipping_cost,omitzero"`
-	ShippingOptions                   []PaymentPagesCheckoutSessionShippingOption                            `json:"shipping_options"`
-	Status                            payload.Nullable[CheckoutSessionStatus]                                `json:"status,omitzero"`
-	SubmitType                        payload.Nullable[CheckoutSessionSubmitType]                            `json:"submit_type,omitzero"`
-	Subscription                      payload.Expandable[Subscription]                                       `json:"subscription,omitzero"`
-	SuccessURL                        payload.Nullable[string]                                               `json:"success_url,omitzero"`
-	TaxIDCollection                   *PaymentPagesCheckoutSessionTaxIDCollection                            `json:"tax_id_collection,omitempty"`
-	TotalDetails                      payload.Nullable[PaymentPagesCheckoutSessionTotalDetails]              `json:"total_details,omitzero"`
-	UIMode                            payload.Nullable[CheckoutSessionUIMode]                                `json:"ui_mode,omitzero"`
-	URL                               payload.Nullable[string]                                               `json:"url,omitzero"`
-	WalletOptions                     payload.Nullable[CheckoutSessionWalletOptions]                         `json:"wallet_options,omitzero"`
+	Object                            string                                                     `json:"object"`
+	AdaptivePricing                   payload.Nullable[CheckoutSessionAdaptivePricing]           `json:"adaptive_pricing,omitzero"`
+	AfterExpiration                   payload.Nullable[CheckoutSessionAfterExpiration]           `json:"after_expiration,omitzero"`
+	AllowPromotionCodes               payload.Nullable[bool]                                     `json:"allow_promotion_codes,omitzero"`
+	AmountSubtotal                    payload.Nullable[int64]                                    `json:"amount_subtotal,omitzero"`
+	AmountTotal                       payload.Nullable[int64]                                    `json:"amount_total,omitzero"`
+	AutomaticTax                      CheckoutSessionAutomaticTax                                `json:"automatic_tax"`
+	BillingAddressCollection          payload.Nullable[CheckoutSessionBillingAddressCollection]  `json:"billing_address_collection,omitzero"`
+	BrandingSettings                  *CheckoutSessionBrandingSettings                           `json:"branding_settings,omitempty"`
+	CancelURL                         payload.Nullable[string]                                   `json:"cancel_url,omitzero"`
+	ClientReferenceID                 payload.Nullable[string]                                   `json:"client_reference_id,omitzero"`
+	ClientSecret                      payload.Nullable[string]                                   `json:"client_secret,omitzero"`
+	CollectedInformation              payload.Nullable[CheckoutSessionCollectedInformation]      `json:"collected_information,omitzero"`
+	Consent                           payload.Nullable[CheckoutSessionConsent]                   `json:"consent,omitzero"`
+	ConsentCollection                 payload.Nullable[CheckoutSessionConsentCollection]         `json:"consent_collection,omitzero"`
+	Created                           payload.Unix                                               `json:"created"`
+	Currency                          payload.Nullable[string]                                   `json:"currency,omitzero"`
+	CurrencyConversion                payload.Nullable[CheckoutSessionCurrencyConversion]        `json:"currency_conversion,omitzero"`
+	CustomFields                      []CheckoutSessionCustomFields                              `json:"custom_fields"`
+	CustomText                        CheckoutSessionCustomText                                  `json:"custom_text"`
+	Customer                          payload.Expandable[Customer]                               `json:"customer,omitzero"`
+	CustomerAccount                   payload.Nullable[string]                                   `json:"customer_account,omitzero"`
+	CustomerCreation                  payload.Nullable[CheckoutSessionCustomerCreation]          `json:"customer_creation,omitzero"`
+	CustomerDetails                   payload.Nullable[CheckoutSessionCustomerDetails]           `json:"customer_details,omitzero"`
+	CustomerEmail                     payload.Nullable[string]                                   `json:"customer_email,omitzero"`
+	Discounts                         payload.Nullable[[]CheckoutSessionDiscount]                `json:"discounts,omitzero"`
+	ExcludedPaymentMethodTypes        []string                                                   `json:"excluded_payment_method_types,omitzero"`
+	ExpiresAt                         payload.Unix                                               `json:"expires_at"`
+	IntegrationIdentifier             payload.Nullable[string]                                   `json:"integration_identifier,omitzero"`
+	Invoice                           payload.Expandable[Invoice]                                `json:"invoice,omitzero"`
+	InvoiceCreation                   payload.Nullable[CheckoutSessionInvoiceCreation]           `json:"invoice_creation,omitzero"`
+	LineItems                         *CheckoutSessionLineItems                                  `json:"line_items,omitempty"`
+	Livemode                          bool                                                       `json:"livemode"`
+	Locale                            payload.Nullable[CheckoutSessionLocale]                    `json:"locale,omitzero"`
+	ManagedPayments                   payload.Nullable[CheckoutSessionManagedPayments]           `json:"managed_payments,omitzero"`
+	Metadata                          payload.Nullable[map[string]string]                        `json:"metadata,omitzero"`
+	Mode                              CheckoutSessionMode                                        `json:"mode"`
+	NameCollection                    *CheckoutSessionNameCollection                             `json:"name_collection,omitempty"`
+	OptionalItems                     payload.Nullable[[]CheckoutSessionOptionalItem]            `json:"optional_items,omitzero"`
+	OriginContext                     payload.Nullable[CheckoutSessionOriginContext]             `json:"origin_context,omitzero"`
+	PaymentIntent                     payload.Expandable[PaymentIntent]                          `json:"payment_intent,omitzero"`
+	PaymentLink                       payload.Expandable[json.RawMessage]                        `json:"payment_link,omitzero"`
+	PaymentMethodCollection           payload.Nullable[CheckoutSessionPaymentMethodCollection]   `json:"payment_method_collection,omitzero"`
+	PaymentMethodConfigurationDetails json.RawMessage                                            `json:"payment_method_configuration_details,omitempty"`
+	PaymentMethodOptions              json.RawMessage                                            `json:"payment_method_options,omitempty"`
+	PaymentMethodTypes                []string                                                   `json:"payment_method_types"`
+	PaymentStatus                     CheckoutSessionPaymentStatus                               `json:"payment_status"`
+	Permissions                       payload.Nullable[CheckoutSessionPermissions]               `json:"permissions,omitzero"`
+	PhoneNumberCollection             *CheckoutSessionPhoneNumberCollection                      `json:"phone_number_collection,omitempty"`
+	PresentmentDetails                *PaymentIntentPresentmentDetails                           `json:"presentment_details,omitempty"`
+	RecoveredFrom                     payload.Nullable[string]                                   `json:"recovered_from,omitzero"`
+	RedirectOnCompletion              *CheckoutSessionRedirectOnCompletion                       `json:"redirect_on_completion,omitempty"`
+	ReturnURL                         *string                                                    `json:"return_url,omitempty"`
+	SavedPaymentMethodOptions         json.RawMessage                                            `json:"saved_payment_method_options,omitempty"`
+	SetupIntent                       payload.Expandable[json.RawMessage]                        `json:"setup_intent,omitzero"`
+	ShippingAddressCollection         payload.Nullable[CheckoutSessionShippingAddressCollection] `json:"shipping_address_collection,omitzero"`
+	ShippingCost                      payload.Nullable[CheckoutSessionShippingCost]              `json:"shipping_cost,omitzero"`
+	ShippingOptions                   []CheckoutSessionShippingOption                            `json:"shipping_options"`
+	Status                            payload.Nullable[CheckoutSessionStatus]                    `json:"status,omitzero"`
+	SubmitType                        payload.Nullable[CheckoutSessionSubmitType]                `json:"submit_type,omitzero"`
+	Subscription                      payload.Expandable[Subscription]                           `json:"subscription,omitzero"`
+	SuccessURL                        payload.Nullable[string]                                   `json:"success_url,omitzero"`
+	TaxIDCollection                   *CheckoutSessionTaxIDCollection                            `json:"tax_id_collection,omitempty"`
+	TotalDetails                      payload.Nullable[CheckoutSessionTotalDetails]              `json:"total_details,omitzero"`
+	UIMode                            payload.Nullable[CheckoutSessionUIMode]                    `json:"ui_mode,omitzero"`
+	URL                               payload.Nullable[string]                                   `json:"url,omitzero"`
+	WalletOptions                     payload.Nullable[CheckoutSessionWalletOptions]             `json:"wallet_options,omitzero"`
 }
 
 // CheckoutSessionLineItems is what the field LineItems of CheckoutSession holds.
@@ -269,213 +269,203 @@ type LineItemsDiscountAmount struct {
 	Discount Discount `json:"discount"`
 }
 
-// PaymentPagesCheckoutSessionAdaptivePricing is the schema's type
-// payment_pages_checkout_session_adaptive_pricing.
-type PaymentPagesCheckoutSessionAdaptivePricing struct {
+// CheckoutSessionAdaptivePricing is the schema's type payment_pages_checkout_session_adaptive_pricing.
+type CheckoutSessionAdaptivePricing struct {
 	Enabled bool `json:"enabled"`
 }
 
-// PaymentPagesCheckoutSessionAfterExpiration is the schema's type
-// payment_pages_checkout_session_after_expiration.
-type PaymentPagesCheckoutSessionAfterExpiration struct {
-	Recovery payload.Nullable[PaymentPagesCheckoutSessionAfterExpirationRecovery] `json:"recovery,omitzero"`
+// CheckoutSessionAfterExpiration is the schema's type payment_pages_checkout_session_after_expiration.
+type CheckoutSessionAfterExpiration struct {
+	Recovery payload.Nullable[CheckoutSessionAfterExpirationRecovery] `json:"recovery,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionAfterExpirationRecovery is the schema's type
+// CheckoutSessionAfterExpirationRecovery is the schema's type
 // payment_pages_checkout_session_after_expiration_recovery.
-type PaymentPagesCheckoutSessionAfterExpirationRecovery struct {
+type CheckoutSessionAfterExpirationRecovery struct {
 	AllowPromotionCodes bool                           `json:"allow_promotion_codes"`
 	Enabled             bool                           `json:"enabled"`
 	ExpiresAt           payload.Nullable[payload.Unix] `json:"expires_at,omitzero"`
 	URL                 payload.Nullable[string]       `json:"url,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionAutomaticTax is the schema's type
-// payment_pages_checkout_session_automatic_tax.
-type PaymentPagesCheckoutSessionAutomaticTax struct {
-	Enabled   bool                                                            `json:"enabled"`
-	Liability payload.Nullable[ConnectAccountReference]                       `json:"liability,omitzero"`
-	Provider  payload.Nullable[string]                                        `json:"provider,omitzero"`
-	Status    payload.Nullable[PaymentPagesCheckoutSessionAutomaticTaxStatus] `json:"status,omitzero"`
+// CheckoutSessionAutomaticTax is the schema's type payment_pages_checkout_session_automatic_tax.
+type CheckoutSessionAutomaticTax struct {
+	Enabled   bool                                                `json:"enabled"`
+	Liability payload.Nullable[ConnectAccountReference]           `json:"liability,omitzero"`
+	Provider  payload.Nullable[string]                            `json:"provider,omitzero"`
+	Status    payload.Nullable[CheckoutSessionAutomaticTaxStatus] `json:"status,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionBrandingSettings is the schema's type
+// CheckoutSessionBrandingSettings is the schema's type
 // payment_pages_checkout_session_branding_settings.
-type PaymentPagesCheckoutSessionBrandingSettings struct {
-	BackgroundColor string                                                            `json:"background_color"`
-	BorderStyle     PaymentPagesCheckoutSessionBrandingSettingsBorderStyle            `json:"border_style"`
-	ButtonColor     string                                                            `json:"button_color"`
-	DisplayName     string                                                            `json:"display_name"`
-	FontFamily      string                                                            `json:"font_family"`
-	Icon            payload.Nullable[PaymentPagesCheckoutSessionBrandingSettingsIcon] `json:"icon,omitzero"`
-	Logo            payload.Nullable[PaymentPagesCheckoutSessionBrandingSettingsLogo] `json:"logo,omitzero"`
+type CheckoutSessionBrandingSettings struct {
+	BackgroundColor string                                                `json:"background_color"`
+	BorderStyle     CheckoutSessionBrandingSettingsBorderStyle            `json:"border_style"`
+	ButtonColor     string                                                `json:"button_color"`
+	DisplayName     string                                                `json:"display_name"`
+	FontFamily      string                                                `json:"font_family"`
+	Icon            payload.Nullable[CheckoutSessionBrandingSettingsIcon] `json:"icon,omitzero"`
+	Logo            payload.Nullable[CheckoutSessionBrandingSettingsLogo] `json:"logo,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionBrandingSettingsIcon is the schema's type
+// CheckoutSessionBrandingSettingsIcon is the schema's type
 // payment_pages_checkout_session_branding_settings_icon.
-type PaymentPagesCheckoutSessionBrandingSettingsIcon struct {
-	File *string                                             `json:"file,omitempty"`
-	Type PaymentPagesCheckoutSessionBrandingSettingsIconType `json:"type"`
-	URL  *string                                             `json:"url,omitempty"`
+type CheckoutSessionBrandingSettingsIcon struct {
+	File *string                                 `json:"file,omitempty"`
+	Type CheckoutSessionBrandingSettingsIconType `json:"type"`
+	URL  *string                                 `json:"url,omitempty"`
 }
 
-// PaymentPagesCheckoutSessionBrandingSettingsLogo is the schema's type
+// CheckoutSessionBrandingSettingsLogo is the schema's type
 // payment_pages_checkout_session_branding_settings_logo.
-type PaymentPagesCheckoutSessionBrandingSettingsLogo struct {
-	File *string                                             `json:"file,omitempty"`
-	Type PaymentPagesCheckoutSessionBrandingSettingsLogoType `json:"type"`
-	URL  *string                                             `json:"url,omitempty"`
+type CheckoutSessionBrandingSettingsLogo struct {
+	File *string                                 `json:"file,omitempty"`
+	Type CheckoutSessionBrandingSettingsLogoType `json:"type"`
+	URL  *string                                 `json:"url,omitempty"`
 }
 
-// PaymentPagesCheckoutSessionBusinessName is the schema's type
-// payment_pages_checkout_session_business_name.
-type PaymentPagesCheckoutSessionBusinessName struct {
+// CheckoutSessionBusinessName is the schema's type payment_pages_checkout_session_business_name.
+type CheckoutSessionBusinessName struct {
 	Enabled  bool `json:"enabled"`
 	Optional bool `json:"optional"`
 }
 
-// PaymentPagesCheckoutSessionCheckoutAddressDetails is the schema's type
+// CheckoutSessionCheckoutAddressDetails is the schema's type
 // payment_pages_checkout_session_checkout_address_details.
-type PaymentPagesCheckoutSessionCheckoutAddressDetails struct {
+type CheckoutSessionCheckoutAddressDetails struct {
 	Address Address `json:"address"`
 	Name    string  `json:"name"`
 }
 
-// PaymentPagesCheckoutSessionCollectedInformation is the schema's type
+// CheckoutSessionCollectedInformation is the schema's type
 // payment_pages_checkout_session_collected_information.
-type PaymentPagesCheckoutSessionCollectedInformation struct {
-	BusinessName    payload.Nullable[string]                                            `json:"business_name,omitzero"`
-	IndividualName  payload.Nullable[string]                                            `json:"individual_name,omitzero"`
-	ShippingDetails payload.Nullable[PaymentPagesCheckoutSessionCheckoutAddressDetails] `json:"shipping_details,omitzero"`
+type CheckoutSessionCollectedInformation struct {
+	BusinessName    payload.Nullable[string]                                `json:"business_name,omitzero"`
+	IndividualName  payload.Nullable[string]                                `json:"individual_name,omitzero"`
+	ShippingDetails payload.Nullable[CheckoutSessionCheckoutAddressDetails] `json:"shipping_details,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionConsent is the schema's type payment_pages_checkout_session_consent.
-type PaymentPagesCheckoutSessionConsent struct {
-	Promotions     payload.Nullable[PaymentPagesCheckoutSessionConsentPromotions]     `json:"promotions,omitzero"`
-	TermsOfService payload.Nullable[PaymentPagesCheckoutSessionConsentTermsOfService] `json:"terms_of_service,omitzero"`
+// CheckoutSessionConsent is the schema's type payment_pages_checkout_session_consent.
+type CheckoutSessionConsent struct {
+	Promotions     payload.Nullable[CheckoutSessionConsentPromotions]     `json:"promotions,omitzero"`
+	TermsOfService payload.Nullable[CheckoutSessionConsentTermsOfService] `json:"terms_of_service,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionConsentCollection is the schema's type
+// CheckoutSessionConsentCollection is the schema's type
 // payment_pages_checkout_session_consent_collection.
-type PaymentPagesCheckoutSessionConsentCollection struct {
-	PaymentMethodReuseAgreement payload.Nullable[PaymentPagesCheckoutSessionPaymentMethodReuseAgreement]     `json:"payment_method_reuse_agreement,omitzero"`
-	Promotions                  payload.Nullable[PaymentPagesCheckoutSessionConsentCollectionPromotions]     `json:"promotions,omitzero"`
-	TermsOfService              payload.Nullable[PaymentPagesCheckoutSessionConsentCollectionTermsOfService] `json:"terms_of_service,omitzero"`
+type CheckoutSessionConsentCollection struct {
+	PaymentMethodReuseAgreement payload.Nullable[CheckoutSessionPaymentMethodReuseAgreement]     `json:"payment_method_reuse_agreement,omitzero"`
+	Promotions                  payload.Nullable[CheckoutSessionConsentCollectionPromotions]     `json:"promotions,omitzero"`
+	TermsOfService              payload.Nullable[CheckoutSessionConsentCollectionTermsOfService] `json:"terms_of_service,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionCurrencyConversion is the schema's type
+// CheckoutSessionCurrencyConversion is the schema's type
 // payment_pages_checkout_session_currency_conversion.
-type PaymentPagesCheckoutSessionCurrencyConversion struct {
+type CheckoutSessionCurrencyConversion struct {
 	AmountSubtotal int64  `json:"amount_subtotal"`
 	AmountTotal    int64  `json:"amount_total"`
 	FxRate         string `json:"fx_rate"`
 	SourceCurrency string `json:"source_currency"`
 }
 
-// PaymentPagesCheckoutSessionCustomFields is the schema's type
-// payment_pages_checkout_session_custom_fields.
-type PaymentPagesCheckoutSessionCustomFields struct {
-	Dropdown *PaymentPagesCheckoutSessionCustomFieldsDropdown `json:"dropdown,omitempty"`
-	Key      string                                           `json:"key"`
-	Label    PaymentPagesCheckoutSessionCustomFieldsLabel     `json:"label"`
-	Numeric  *PaymentPagesCheckoutSessionCustomFieldsNumeric  `json:"numeric,omitempty"`
-	Optional bool                                             `json:"optional"`
-	Text     *PaymentPagesCheckoutSessionCustomFieldsText     `json:"text,omitempty"`
-	Type     PaymentPagesCheckoutSessionCustomFieldsType      `json:"type"`
+// CheckoutSessionCustomFields is the schema's type payment_pages_checkout_session_custom_fields.
+type CheckoutSessionCustomFields struct {
+	Dropdown *CheckoutSessionCustomFieldsDropdown `json:"dropdown,omitempty"`
+	Key      string                               `json:"key"`
+	Label    CheckoutSessionCustomFieldsLabel     `json:"label"`
+	Numeric  *CheckoutSessionCustomFieldsNumeric  `json:"numeric,omitempty"`
+	Optional bool                                 `json:"optional"`
+	Text     *CheckoutSessionCustomFieldsText     `json:"text,omitempty"`
+	Type     CheckoutSessionCustomFieldsType      `json:"type"`
 }
 
-// PaymentPagesCheckoutSessionCustomFieldsDropdown is the schema's type
+// CheckoutSessionCustomFieldsDropdown is the schema's type
 // payment_pages_checkout_session_custom_fields_dropdown.
-type PaymentPagesCheckoutSessionCustomFieldsDropdown struct {
-	DefaultValue payload.Nullable[string]                        `json:"default_value,omitzero"`
-	Options      []PaymentPagesCheckoutSessionCustomFieldsOption `json:"options"`
-	Value        payload.Nullable[string]                        `json:"value,omitzero"`
+type CheckoutSessionCustomFieldsDropdown struct {
+	DefaultValue payload.Nullable[string]            `json:"default_value,omitzero"`
+	Options      []CheckoutSessionCustomFieldsOption `json:"options"`
+	Value        payload.Nullable[string]            `json:"value,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionCustomFieldsLabel is the schema's type
+// CheckoutSessionCustomFieldsLabel is the schema's type
 // payment_pages_checkout_session_custom_fields_label.
-type PaymentPagesCheckoutSessionCustomFieldsLabel struct {
+type CheckoutSessionCustomFieldsLabel struct {
 	Custom payload.Nullable[string] `json:"custom,omitzero"`
 	// Always "custom".
 	Type string `json:"type"`
 }
 
-// PaymentPagesCheckoutSessionCustomFieldsNumeric is the schema's type
+// CheckoutSessionCustomFieldsNumeric is the schema's type
 // payment_pages_checkout_session_custom_fields_numeric.
-type PaymentPagesCheckoutSessionCustomFieldsNumeric struct {
+type CheckoutSessionCustomFieldsNumeric struct {
 	DefaultValue  payload.Nullable[string] `json:"default_value,omitzero"`
 	MaximumLength payload.Nullable[int64]  `json:"maximum_length,omitzero"`
 	MinimumLength payload.Nullable[int64]  `json:"minimum_length,omitzero"`
 	Value         payload.Nullable[string] `json:"value,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionCustomFieldsOption is the schema's type
+// CheckoutSessionCustomFieldsOption is the schema's type
 // payment_pages_checkout_session_custom_fields_option.
-type PaymentPagesCheckoutSessionCustomFieldsOption struct {
+type CheckoutSessionCustomFieldsOption struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
 }
 
-// PaymentPagesCheckoutSessionCustomFieldsText is the schema's type
+// CheckoutSessionCustomFieldsText is the schema's type
 // payment_pages_checkout_session_custom_fields_text.
-type PaymentPagesCheckoutSessionCustomFieldsText struct {
+type CheckoutSessionCustomFieldsText struct {
 	DefaultValue  payload.Nullable[string] `json:"default_value,omitzero"`
 	MaximumLength payload.Nullable[int64]  `json:"maximum_length,omitzero"`
 	MinimumLength payload.Nullable[int64]  `json:"minimum_length,omitzero"`
 	Value         payload.Nullable[string] `json:"value,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionCustomText is the schema's type
-// payment_pages_checkout_session_custom_text.
-type PaymentPagesCheckoutSessionCustomText struct {
-	AfterSubmit              payload.Nullable[PaymentPagesCheckoutSessionCustomTextPosition] `json:"after_submit,omitzero"`
-	ShippingAddress          payload.Nullable[PaymentPagesCheckoutSessionCustomTextPosition] `json:"shipping_address,omitzero"`
-	Submit                   payload.Nullable[PaymentPagesCheckoutSessionCustomTextPosition] `json:"submit,omitzero"`
-	TermsOfServiceAcceptance payload.Nullable[PaymentPagesCheckoutSessionCustomTextPosition] `json:"terms_of_service_acceptance,omitzero"`
+// CheckoutSessionCustomText is the schema's type payment_pages_checkout_session_custom_text.
+type CheckoutSessionCustomText struct {
+	AfterSubmit              payload.Nullable[CheckoutSessionCustomTextPosition] `json:"after_submit,omitzero"`
+	ShippingAddress          payload.Nullable[CheckoutSessionCustomTextPosition] `json:"shipping_address,omitzero"`
+	Submit                   payload.Nullable[CheckoutSessionCustomTextPosition] `json:"submit,omitzero"`
+	TermsOfServiceAcceptance payload.Nullable[CheckoutSessionCustomTextPosition] `json:"terms_of_service_acceptance,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionCustomTextPosition is the schema's type
+// CheckoutSessionCustomTextPosition is the schema's type
 // payment_pages_checkout_session_custom_text_position.
-type PaymentPagesCheckoutSessionCustomTextPosition struct {
+type CheckoutSessionCustomTextPosition struct {
 	Message string `json:"message"`
 }
 
-// PaymentPagesCheckoutSessionCustomerDetails is the schema's type
-// payment_pages_checkout_session_customer_details.
-type PaymentPagesCheckoutSessionCustomerDetails struct {
-	Address        payload.Nullable[Address]                                             `json:"address,omitzero"`
-	BusinessName   payload.Nullable[string]                                              `json:"business_name,omitzero"`
-	Email          payload.Nullable[string]                                              `json:"email,omitzero"`
-	IndividualName payload.Nullable[string]                                              `json:"individual_name,omitzero"`
-	Name           payload.Nullable[string]                                              `json:"name,omitzero"`
-	Phone          payload.Nullable[string]                                              `json:"phone,omitzero"`
-	TaxExempt      payload.Nullable[PaymentPagesCheckoutSessionCustomerDetailsTaxExempt] `json:"tax_exempt,omitzero"`
-	TaxIDs         payload.Nullable[[]PaymentPagesCheckoutSessionTaxID]                  `json:"tax_ids,omitzero"`
+// CheckoutSessionCustomerDetails is the schema's type payment_pages_checkout_session_customer_details.
+type CheckoutSessionCustomerDetails struct {
+	Address        payload.Nullable[Address]                                 `json:"address,omitzero"`
+	BusinessName   payload.Nullable[string]                                  `json:"business_name,omitzero"`
+	Email          payload.Nullable[string]                                  `json:"email,omitzero"`
+	IndividualName payload.Nullable[string]                                  `json:"individual_name,omitzero"`
+	Name           payload.Nullable[string]                                  `json:"name,omitzero"`
+	Phone          payload.Nullable[string]                                  `json:"phone,omitzero"`
+	TaxExempt      payload.Nullable[CheckoutSessionCustomerDetailsTaxExempt] `json:"tax_exempt,omitzero"`
+	TaxIDs         payload.Nullable[[]CheckoutSessionTaxID]                  `json:"tax_ids,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionDiscount is the schema's type payment_pages_checkout_session_discount.
-type PaymentPagesCheckoutSessionDiscount struct {
+// CheckoutSessionDiscount is the schema's type payment_pages_checkout_session_discount.
+type CheckoutSessionDiscount struct {
 	Coupon        payload.Expandable[json.RawMessage] `json:"coupon,omitzero"`
 	PromotionCode payload.Expandable[json.RawMessage] `json:"promotion_code,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionIndividualName is the schema's type
-// payment_pages_checkout_session_individual_name.
-type PaymentPagesCheckoutSessionIndividualName struct {
+// CheckoutSessionIndividualName is the schema's type payment_pages_checkout_session_individual_name.
+type CheckoutSessionIndividualName struct {
 	Enabled  bool `json:"enabled"`
 	Optional bool `json:"optional"`
 }
 
-// PaymentPagesCheckoutSessionInvoiceCreation is the schema's type
-// payment_pages_checkout_session_invoice_creation.
-type PaymentPagesCheckoutSessionInvoiceCreation struct {
-	Enabled     bool                                       `json:"enabled"`
-	InvoiceData PaymentPagesCheckoutSessionInvoiceSettings `json:"invoice_data"`
+// CheckoutSessionInvoiceCreation is the schema's type payment_pages_checkout_session_invoice_creation.
+type CheckoutSessionInvoiceCreation struct {
+	Enabled     bool                           `json:"enabled"`
+	InvoiceData CheckoutSessionInvoiceSettings `json:"invoice_data"`
 }
 
-// PaymentPagesCheckoutSessionInvoiceSettings is the schema's type
-// payment_pages_checkout_session_invoice_settings.
-type PaymentPagesCheckoutSessionInvoiceSettings struct {
+// CheckoutSessionInvoiceSettings is the schema's type payment_pages_checkout_session_invoice_settings.
+type CheckoutSessionInvoiceSettings struct {
 	AccountTaxIDs    payload.Nullable[[]payload.Expandable[TaxID]]            `json:"account_tax_ids,omitzero"`
 	CustomFields     payload.Nullable[[]InvoiceSettingCustomField]            `json:"custom_fields,omitzero"`
 	Description      payload.Nullable[string]                                 `json:"description,omitzero"`
@@ -485,62 +475,57 @@ type PaymentPagesCheckoutSessionInvoiceSettings struct {
 	RenderingOptions payload.Nullable[InvoiceSettingCheckoutRenderingOptions] `json:"rendering_options,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionManagedPayments is the schema's type
-// payment_pages_checkout_session_managed_payments.
-type PaymentPagesCheckoutSessionManagedPayments struct {
+// CheckoutSessionManagedPayments is the schema's type payment_pages_checkout_session_managed_payments.
+type CheckoutSessionManagedPayments struct {
 	Enabled bool `json:"enabled"`
 }
 
-// PaymentPagesCheckoutSessionNameCollection is the schema's type
-// payment_pages_checkout_session_name_collection.
-type PaymentPagesCheckoutSessionNameCollection struct {
-	Business   *PaymentPagesCheckoutSessionBusinessName   `json:"business,omitempty"`
-	Individual *PaymentPagesCheckoutSessionIndividualName `json:"individual,omitempty"`
+// CheckoutSessionNameCollection is the schema's type payment_pages_checkout_session_name_collection.
+type CheckoutSessionNameCollection struct {
+	Business   *CheckoutSessionBusinessName   `json:"business,omitempty"`
+	Individual *CheckoutSessionIndividualName `json:"individual,omitempty"`
 }
 
-// PaymentPagesCheckoutSessionOptionalItem is the schema's type
-// payment_pages_checkout_session_optional_item.
-type PaymentPagesCheckoutSessionOptionalItem struct {
-	AdjustableQuantity payload.Nullable[PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity] `json:"adjustable_quantity,omitzero"`
-	Price              string                                                                      `json:"price"`
-	Quantity           int64                                                                       `json:"quantity"`
+// CheckoutSessionOptionalItem is the schema's type payment_pages_checkout_session_optional_item.
+type CheckoutSessionOptionalItem struct {
+	AdjustableQuantity payload.Nullable[CheckoutSessionOptionalItemAdjustableQuantity] `json:"adjustable_quantity,omitzero"`
+	Price              string                                                          `json:"price"`
+	Quantity           int64                                                           `json:"quantity"`
 }
 
-// PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity is the schema's type
+// CheckoutSessionOptionalItemAdjustableQuantity is the schema's type
 // payment_pages_checkout_session_optional_item_adjustable_quantity.
-type PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity struct {
+type CheckoutSessionOptionalItemAdjustableQuantity struct {
 	Enabled bool                    `json:"enabled"`
 	Maximum payload.Nullable[int64] `json:"maximum,omitzero"`
 	Minimum payload.Nullable[int64] `json:"minimum,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionPaymentMethodReuseAgreement is the schema's type
+// CheckoutSessionPaymentMethodReuseAgreement is the schema's type
 // payment_pages_checkout_session_payment_method_reuse_agreement.
-type PaymentPagesCheckoutSessionPaymentMethodReuseAgreement struct {
-	Position PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition `json:"position"`
+type CheckoutSessionPaymentMethodReuseAgreement struct {
+	Position CheckoutSessionPaymentMethodReuseAgreementPosition `json:"position"`
 }
 
-// PaymentPagesCheckoutSessionPermissions is the schema's type
-// payment_pages_checkout_session_permissions.
-type PaymentPagesCheckoutSessionPermissions struct {
-	UpdateShippingDetails payload.Nullable[PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails] `json:"update_shipping_details,omitzero"`
+// CheckoutSessionPermissions is the schema's type payment_pages_checkout_session_permissions.
+type CheckoutSessionPermissions struct {
+	UpdateShippingDetails payload.Nullable[CheckoutSessionPermissionsUpdateShippingDetails] `json:"update_shipping_details,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionPhoneNumberCollection is the schema's type
+// CheckoutSessionPhoneNumberCollection is the schema's type
 // payment_pages_checkout_session_phone_number_collection.
-type PaymentPagesCheckoutSessionPhoneNumberCollection struct {
+type CheckoutSessionPhoneNumberCollection struct {
 	Enabled bool `json:"enabled"`
 }
 
-// PaymentPagesCheckoutSessionShippingAddressCollection is the schema's type
+// CheckoutSessionShippingAddressCollection is the schema's type
 // payment_pages_checkout_session_shipping_address_collection.
-type PaymentPagesCheckoutSessionShippingAddressCollection struct {
-	AllowedCountries []PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem `json:"allowed_countries"`
+type CheckoutSessionShippingAddressCollection struct {
+	AllowedCountries []CheckoutSessionShippingAddressCollectionAllowedCountriesItem `json:"allowed_countries"`
 }
 
-// PaymentPagesCheckoutSessionShippingCost is the schema's type
-// payment_pages_checkout_session_shipping_cost.
-type PaymentPagesCheckoutSessionShippingCost struct {
+// CheckoutSessionShippingCost is the schema's type payment_pages_checkout_session_shipping_cost.
+type CheckoutSessionShippingCost struct {
 	AmountSubtotal int64                               `json:"amount_subtotal"`
 	AmountTax      int64                               `json:"amount_tax"`
 	AmountTotal    int64                               `json:"amount_total"`
@@ -548,38 +533,36 @@ type PaymentPagesCheckoutSessionShippingCost struct {
 	Taxes          []LineItemsTaxAmount                `json:"taxes,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionShippingOption is the schema's type
-// payment_pages_checkout_session_shipping_option.
-type PaymentPagesCheckoutSessionShippingOption struct {
+// CheckoutSessionShippingOption is the schema's type payment_pages_checkout_session_shipping_option.
+type CheckoutSessionShippingOption struct {
 	ShippingAmount int64                               `json:"shipping_amount"`
 	ShippingRate   payload.Expandable[json.RawMessage] `json:"shipping_rate"`
 }
 
-// PaymentPagesCheckoutSessionTaxID is the schema's type payment_pages_checkout_session_tax_id.
-type PaymentPagesCheckoutSessionTaxID struct {
-	Type  PaymentPagesCheckoutSessionTaxIDType `json:"type"`
-	Value payload.Nullable[string]             `json:"value,omitzero"`
+// CheckoutSessionTaxID is the schema's type payment_pages_checkout_session_tax_id.
+type CheckoutSessionTaxID struct {
+	Type  CheckoutSessionTaxIDType `json:"type"`
+	Value payload.Nullable[string] `json:"value,omitzero"`
 }
 
-// PaymentPagesCheckoutSessionTaxIDCollection is the schema's type
+// CheckoutSessionTaxIDCollection is the schema's type
 // payment_pages_checkout_session_tax_id_collection.
-type PaymentPagesCheckoutSessionTaxIDCollection struct {
-	Enabled  bool                                               `json:"enabled"`
-	Required PaymentPagesCheckoutSessionTaxIDCollectionRequired `json:"required"`
+type CheckoutSessionTaxIDCollection struct {
+	Enabled  bool                                   `json:"enabled"`
+	Required CheckoutSessionTaxIDCollectionRequired `json:"required"`
 }
 
-// PaymentPagesCheckoutSessionTotalDetails is the schema's type
-// payment_pages_checkout_session_total_details.
-type PaymentPagesCheckoutSessionTotalDetails struct {
-	AmountDiscount int64                                                     `json:"amount_discount"`
-	AmountShipping payload.Nullable[int64]                                   `json:"amount_shipping,omitzero"`
-	AmountTax      int64                                                     `json:"amount_tax"`
-	Breakdown      *PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown `json:"breakdown,omitempty"`
+// CheckoutSessionTotalDetails is the schema's type payment_pages_checkout_session_total_details.
+type CheckoutSessionTotalDetails struct {
+	AmountDiscount int64                                 `json:"amount_discount"`
+	AmountShipping payload.Nullable[int64]               `json:"amount_shipping,omitzero"`
+	AmountTax      int64                                 `json:"amount_tax"`
+	Breakdown      *CheckoutSessionTotalDetailsBreakdown `json:"breakdown,omitempty"`
 }
 
-// PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown is the schema's type
+// CheckoutSessionTotalDetailsBreakdown is the schema's type
 // payment_pages_checkout_session_total_details_resource_breakdown.
-type PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown struct {
+type CheckoutSessionTotalDetailsBreakdown struct {
 	Discounts []LineItemsDiscountAmount `json:"discounts"`
 	Taxes     []LineItemsTaxAmount      `json:"taxes"`
 }
@@ -849,642 +832,637 @@ func (v CheckoutLinkWalletOptionsDisplay) Known() bool {
 	return false
 }
 
-// PaymentPagesCheckoutSessionAutomaticTaxStatus is what the field Status of
-// PaymentPagesCheckoutSessionAutomaticTax holds.
-type PaymentPagesCheckoutSessionAutomaticTaxStatus string
+// CheckoutSessionAutomaticTaxStatus is what the field Status of CheckoutSessionAutomaticTax holds.
+type CheckoutSessionAutomaticTaxStatus string
 
-// The values of PaymentPagesCheckoutSessionAutomaticTaxStatus that the schema knows.
+// The values of CheckoutSessionAutomaticTaxStatus that the schema knows.
 const (
-	PaymentPagesCheckoutSessionAutomaticTaxStatusComplete               PaymentPagesCheckoutSessionAutomaticTaxStatus = "complete"
-	PaymentPagesCheckoutSessionAutomaticTaxStatusFailed                 PaymentPagesCheckoutSessionAutomaticTaxStatus = "failed"
-	PaymentPagesCheckoutSessionAutomaticTaxStatusRequiresLocationInputs PaymentPagesCheckoutSessionAutomaticTaxStatus = "requires_location_inputs"
+	CheckoutSessionAutomaticTaxStatusComplete               CheckoutSessionAutomaticTaxStatus = "complete"
+	CheckoutSessionAutomaticTaxStatusFailed                 CheckoutSessionAutomaticTaxStatus = "failed"
+	CheckoutSessionAutomaticTaxStatusRequiresLocationInputs CheckoutSessionAutomaticTaxStatus = "requires_location_inputs"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionAutomaticTaxStatus) Known() bool {
+func (v CheckoutSessionAutomaticTaxStatus) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionAutomaticTaxStatusComplete, PaymentPagesCheckoutSessionAutomaticTaxStatusFailed, PaymentPagesCheckoutSessionAutomaticTaxStatusRequiresLocationInputs:
+	case CheckoutSessionAutomaticTaxStatusComplete, CheckoutSessionAutomaticTaxStatusFailed, CheckoutSessionAutomaticTaxStatusRequiresLocationInputs:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionBrandingSettingsBorderStyle is what the field BorderStyle of
-// PaymentPagesCheckoutSessionBrandingSettings holds.
-type PaymentPagesCheckoutSessionBrandingSettingsBorderStyle string
+// CheckoutSessionBrandingSettingsBorderStyle is what the field BorderStyle of
+// CheckoutSessionBrandingSettings holds.
+type CheckoutSessionBrandingSettingsBorderStyle string
 
-// The values of PaymentPagesCheckoutSessionBrandingSettingsBorderStyle that the schema knows.
+// The values of CheckoutSessionBrandingSettingsBorderStyle that the schema knows.
 const (
-	PaymentPagesCheckoutSessionBrandingSettingsBorderStylePill        PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "pill"
-	PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRectangular PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "rectangular"
-	PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRounded     PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "rounded"
+	CheckoutSessionBrandingSettingsBorderStylePill        CheckoutSessionBrandingSettingsBorderStyle = "pill"
+	CheckoutSessionBrandingSettingsBorderStyleRectangular CheckoutSessionBrandingSettingsBorderStyle = "rectangular"
+	CheckoutSessionBrandingSettingsBorderStyleRounded     CheckoutSessionBrandingSettingsBorderStyle = "rounded"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionBrandingSettingsBorderStyle) Known() bool {
+func (v CheckoutSessionBrandingSettingsBorderStyle) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionBrandingSettingsBorderStylePill, PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRectangular, PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRounded:
+	case CheckoutSessionBrandingSettingsBorderStylePill, CheckoutSessionBrandingSettingsBorderStyleRectangular, CheckoutSessionBrandingSettingsBorderStyleRounded:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionBrandingSettingsIconType is what the field Type of
-// PaymentPagesCheckoutSessionBrandingSettingsIcon holds.
-type PaymentPagesCheckoutSessionBrandingSettingsIconType string
+// CheckoutSessionBrandingSettingsIconType is what the field Type of
+// CheckoutSessionBrandingSettingsIcon holds.
+type CheckoutSessionBrandingSettingsIconType string
 
-// The values of PaymentPagesCheckoutSessionBrandingSettingsIconType that the schema knows.
+// The values of CheckoutSessionBrandingSettingsIconType that the schema knows.
 const (
-	PaymentPagesCheckoutSessionBrandingSettingsIconTypeFile PaymentPagesCheckoutSessionBrandingSettingsIconType = "file"
-	PaymentPagesCheckoutSessionBrandingSettingsIconTypeURL  PaymentPagesCheckoutSessionBrandingSettingsIconType = "url"
+	CheckoutSessionBrandingSettingsIconTypeFile CheckoutSessionBrandingSettingsIconType = "file"
+	CheckoutSessionBrandingSettingsIconTypeURL  CheckoutSessionBrandingSettingsIconType = "url"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionBrandingSettingsIconType) Known() bool {
+func (v CheckoutSessionBrandingSettingsIconType) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionBrandingSettingsIconTypeFile, PaymentPagesCheckoutSessionBrandingSettingsIconTypeURL:
+	case CheckoutSessionBrandingSettingsIconTypeFile, CheckoutSessionBrandingSettingsIconTypeURL:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionBrandingSettingsLogoType is what the field Type of
-// PaymentPagesCheckoutSessionBrandingSettingsLogo holds.
-type PaymentPagesCheckoutSessionBrandingSettingsLogoType string
+// CheckoutSessionBrandingSettingsLogoType is what the field Type of
+// CheckoutSessionBrandingSettingsLogo holds.
+type CheckoutSessionBrandingSettingsLogoType string
 
-// The values of PaymentPagesCheckoutSessionBrandingSettingsLogoType that the schema knows.
+// The values of CheckoutSessionBrandingSettingsLogoType that the schema knows.
 const (
-	PaymentPagesCheckoutSessionBrandingSettingsLogoTypeFile PaymentPagesCheckoutSessionBrandingSettingsLogoType = "file"
-	PaymentPagesCheckoutSessionBrandingSettingsLogoTypeURL  PaymentPagesCheckoutSessionBrandingSettingsLogoType = "url"
+	CheckoutSessionBrandingSettingsLogoTypeFile CheckoutSessionBrandingSettingsLogoType = "file"
+	CheckoutSessionBrandingSettingsLogoTypeURL  CheckoutSessionBrandingSettingsLogoType = "url"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionBrandingSettingsLogoType) Known() bool {
+func (v CheckoutSessionBrandingSettingsLogoType) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionBrandingSettingsLogoTypeFile, PaymentPagesCheckoutSessionBrandingSettingsLogoTypeURL:
+	case CheckoutSessionBrandingSettingsLogoTypeFile, CheckoutSessionBrandingSettingsLogoTypeURL:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionConsentPromotions is what the field Promotions of
-// PaymentPagesCheckoutSessionConsent holds.
-type PaymentPagesCheckoutSessionConsentPromotions string
+// CheckoutSessionConsentPromotions is what the field Promotions of CheckoutSessionConsent holds.
+type CheckoutSessionConsentPromotions string
 
-// The values of PaymentPagesCheckoutSessionConsentPromotions that the schema knows.
+// The values of CheckoutSessionConsentPromotions that the schema knows.
 const (
-	PaymentPagesCheckoutSessionConsentPromotionsOptIn  PaymentPagesCheckoutSessionConsentPromotions = "opt_in"
-	PaymentPagesCheckoutSessionConsentPromotionsOptOut PaymentPagesCheckoutSessionConsentPromotions = "opt_out"
+	CheckoutSessionConsentPromotionsOptIn  CheckoutSessionConsentPromotions = "opt_in"
+	CheckoutSessionConsentPromotionsOptOut CheckoutSessionConsentPromotions = "opt_out"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionConsentPromotions) Known() bool {
+func (v CheckoutSessionConsentPromotions) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionConsentPromotionsOptIn, PaymentPagesCheckoutSessionConsentPromotionsOptOut:
+	case CheckoutSessionConsentPromotionsOptIn, CheckoutSessionConsentPromotionsOptOut:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionConsentTermsOfService is what the field TermsOfService of
-// PaymentPagesCheckoutSessionConsent holds.
-type PaymentPagesCheckoutSessionConsentTermsOfService string
-
-// The values of PaymentPagesCheckoutSessionConsentTermsOfService that the schema knows.
-const (
-	PaymentPagesCheckoutSessionConsentTermsOfServiceAccepted PaymentPagesCheckoutSessionConsentTermsOfService = "accepted"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionConsentTermsOfService) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionConsentTermsOfServiceAccepted:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionConsentCollectionPromotions is what the field Promotions of
-// PaymentPagesCheckoutSessionConsentCollection holds.
-type PaymentPagesCheckoutSessionConsentCollectionPromotions string
-
-// The values of PaymentPagesCheckoutSessionConsentCollectionPromotions that the schema knows.
-const (
-	PaymentPagesCheckoutSessionConsentCollectionPromotionsAuto PaymentPagesCheckoutSessionConsentCollectionPromotions = "auto"
-	PaymentPagesCheckoutSessionConsentCollectionPromotionsNone PaymentPagesCheckoutSessionConsentCollectionPromotions = "none"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionConsentCollectionPromotions) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionConsentCollectionPromotionsAuto, PaymentPagesCheckoutSessionConsentCollectionPromotionsNone:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionConsentCollectionTermsOfService is what the field TermsOfService of
-// PaymentPagesCheckoutSessionConsentCollection holds.
-type PaymentPagesCheckoutSessionConsentCollectionTermsOfService string
-
-// The values of PaymentPagesCheckoutSessionConsentCollectionTermsOfService that the schema knows.
-const (
-	PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceNone     PaymentPagesCheckoutSessionConsentCollectionTermsOfService = "none"
-	PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceRequired PaymentPagesCheckoutSessionConsentCollectionTermsOfService = "required"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionConsentCollectionTermsOfService) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceNone, PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceRequired:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionCustomFieldsType is what the field Type of
-// PaymentPagesCheckoutSessionCustomFields holds.
-type PaymentPagesCheckoutSessionCustomFieldsType string
-
-// The values of PaymentPagesCheckoutSessionCustomFieldsType that the schema knows.
-const (
-	PaymentPagesCheckoutSessionCustomFieldsTypeDropdown PaymentPagesCheckoutSessionCustomFieldsType = "dropdown"
-	PaymentPagesCheckoutSessionCustomFieldsTypeNumeric  PaymentPagesCheckoutSessionCustomFieldsType = "numeric"
-	PaymentPagesCheckoutSessionCustomFieldsTypeText     PaymentPagesCheckoutSessionCustomFieldsType = "text"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionCustomFieldsType) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionCustomFieldsTypeDropdown, PaymentPagesCheckoutSessionCustomFieldsTypeNumeric, PaymentPagesCheckoutSessionCustomFieldsTypeText:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionCustomerDetailsTaxExempt is what the field TaxExempt of
-// PaymentPagesCheckoutSessionCustomerDetails holds.
-type PaymentPagesCheckoutSessionCustomerDetailsTaxExempt string
-
-// The values of PaymentPagesCheckoutSessionCustomerDetailsTaxExempt that the schema knows.
-const (
-	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptExempt  PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "exempt"
-	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptNone    PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "none"
-	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptReverse PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "reverse"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionCustomerDetailsTaxExempt) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionCustomerDetailsTaxExemptExempt, PaymentPagesCheckoutSessionCustomerDetailsTaxExemptNone, PaymentPagesCheckoutSessionCustomerDetailsTaxExemptReverse:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition is what the field Position of
-// PaymentPagesCheckoutSessionPaymentMethodReuseAgreement holds.
-type PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition string
-
-// The values of PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition that the schema knows.
-const (
-	PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionAuto   PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition = "auto"
-	PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionHidden PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition = "hidden"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionAuto, PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionHidden:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails is what the field UpdateShippingDetails
-// of PaymentPagesCheckoutSessionPermissions holds.
-type PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails string
-
-// The values of PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails that the schema knows.
-const (
-	PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsClientOnly PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails = "client_only"
-	PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsServerOnly PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails = "server_only"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsClientOnly, PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsServerOnly:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem is what the field
-// AllowedCountriesItem of PaymentPagesCheckoutSessionShippingAddressCollection holds.
-type PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem string
-
-// The values of PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem that the
-// schema knows.
-const (
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AQ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AX"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BB"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BJ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BQ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DJ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemER PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ER"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemES PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ES"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemET PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ET"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FJ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GB"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GP"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GQ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemID PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ID"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IQ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JP"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LB"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemME PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ME"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemML PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ML"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MQ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MX"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NP"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemOM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "OM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemQA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "QA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SB"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SI"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SJ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemST PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ST"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SX"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TD"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TH"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TJ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TL"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TO"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TR"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TV"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "US"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UY"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UZ"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VC"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VG"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VN"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VU"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WF"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WS"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemXK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "XK"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YE"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YT"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZA"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZM"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZW"
-	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZZ"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem) Known() bool {
-	switch v {
-	case PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAX, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBB, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemER, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemES, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemET, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGB, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGP, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemID, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJP, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLB, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemME, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemML, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMX, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNP, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemOM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemQA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSB, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSI, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemST, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSX, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTD, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTH, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTL, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTO, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTR, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTV, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUY, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVC, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVG, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVN, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVU, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWF, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWS, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemXK, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYE, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYT, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZA, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZM, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZW, PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ:
-		return true
-	}
-	return false
-}
-
-// PaymentPagesCheckoutSessionTaxIDType is what the field Type of PaymentPagesCheckoutSessionTaxID
+// CheckoutSessionConsentTermsOfService is what the field TermsOfService of CheckoutSessionConsent
 // holds.
-type PaymentPagesCheckoutSessionTaxIDType string
+type CheckoutSessionConsentTermsOfService string
 
-// The values of PaymentPagesCheckoutSessionTaxIDType that the schema knows.
+// The values of CheckoutSessionConsentTermsOfService that the schema knows.
 const (
-	PaymentPagesCheckoutSessionTaxIDTypeAdNrt    PaymentPagesCheckoutSessionTaxIDType = "ad_nrt"
-	PaymentPagesCheckoutSessionTaxIDTypeAeTrn    PaymentPagesCheckoutSessionTaxIDType = "ae_trn"
-	PaymentPagesCheckoutSessionTaxIDTypeAlTin    PaymentPagesCheckoutSessionTaxIDType = "al_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeAmTin    PaymentPagesCheckoutSessionTaxIDType = "am_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeAoTin    PaymentPagesCheckoutSessionTaxIDType = "ao_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeArCuit   PaymentPagesCheckoutSessionTaxIDType = "ar_cuit"
-	PaymentPagesCheckoutSessionTaxIDTypeAuAbn    PaymentPagesCheckoutSessionTaxIDType = "au_abn"
-	PaymentPagesCheckoutSessionTaxIDTypeAuArn    PaymentPagesCheckoutSessionTaxIDType = "au_arn"
-	PaymentPagesCheckoutSessionTaxIDTypeAwTin    PaymentPagesCheckoutSessionTaxIDType = "aw_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeAzTin    PaymentPagesCheckoutSessionTaxIDType = "az_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeBaTin    PaymentPagesCheckoutSessionTaxIDType = "ba_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeBbTin    PaymentPagesCheckoutSessionTaxIDType = "bb_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeBdBin    PaymentPagesCheckoutSessionTaxIDType = "bd_bin"
-	PaymentPagesCheckoutSessionTaxIDTypeBfIfu    PaymentPagesCheckoutSessionTaxIDType = "bf_ifu"
-	PaymentPagesCheckoutSessionTaxIDTypeBgUic    PaymentPagesCheckoutSessionTaxIDType = "bg_uic"
-	PaymentPagesCheckoutSessionTaxIDTypeBhVAT    PaymentPagesCheckoutSessionTaxIDType = "bh_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeBjIfu    PaymentPagesCheckoutSessionTaxIDType = "bj_ifu"
-	PaymentPagesCheckoutSessionTaxIDTypeBoTin    PaymentPagesCheckoutSessionTaxIDType = "bo_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeBrCnpj   PaymentPagesCheckoutSessionTaxIDType = "br_cnpj"
-	PaymentPagesCheckoutSessionTaxIDTypeBrCpf    PaymentPagesCheckoutSessionTaxIDType = "br_cpf"
-	PaymentPagesCheckoutSessionTaxIDTypeBsTin    PaymentPagesCheckoutSessionTaxIDType = "bs_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeByTin    PaymentPagesCheckoutSessionTaxIDType = "by_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeCaBn     PaymentPagesCheckoutSessionTaxIDType = "ca_bn"
-	PaymentPagesCheckoutSessionTaxIDTypeCaGstHst PaymentPagesCheckoutSessionTaxIDType = "ca_gst_hst"
-	PaymentPagesCheckoutSessionTaxIDTypeCaPstBc  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_bc"
-	PaymentPagesCheckoutSessionTaxIDTypeCaPstMb  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_mb"
-	PaymentPagesCheckoutSessionTaxIDTypeCaPstSk  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_sk"
-	PaymentPagesCheckoutSessionTaxIDTypeCaQst    PaymentPagesCheckoutSessionTaxIDType = "ca_qst"
-	PaymentPagesCheckoutSessionTaxIDTypeCdNif    PaymentPagesCheckoutSessionTaxIDType = "cd_nif"
-	PaymentPagesCheckoutSessionTaxIDTypeChUID    PaymentPagesCheckoutSessionTaxIDType = "ch_uid"
-	PaymentPagesCheckoutSessionTaxIDTypeChVAT    PaymentPagesCheckoutSessionTaxIDType = "ch_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeClTin    PaymentPagesCheckoutSessionTaxIDType = "cl_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeCmNiu    PaymentPagesCheckoutSessionTaxIDType = "cm_niu"
-	PaymentPagesCheckoutSessionTaxIDTypeCnTin    PaymentPagesCheckoutSessionTaxIDType = "cn_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeCoNit    PaymentPagesCheckoutSessionTaxIDType = "co_nit"
-	PaymentPagesCheckoutSessionTaxIDTypeCrTin    PaymentPagesCheckoutSessionTaxIDType = "cr_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeCvNif    PaymentPagesCheckoutSessionTaxIDType = "cv_nif"
-	PaymentPagesCheckoutSessionTaxIDTypeDeStn    PaymentPagesCheckoutSessionTaxIDType = "de_stn"
-	PaymentPagesCheckoutSessionTaxIDTypeDoRcn    PaymentPagesCheckoutSessionTaxIDType = "do_rcn"
-	PaymentPagesCheckoutSessionTaxIDTypeEcRuc    PaymentPagesCheckoutSessionTaxIDType = "ec_ruc"
-	PaymentPagesCheckoutSessionTaxIDTypeEgTin    PaymentPagesCheckoutSessionTaxIDType = "eg_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeEsCif    PaymentPagesCheckoutSessionTaxIDType = "es_cif"
-	PaymentPagesCheckoutSessionTaxIDTypeEtTin    PaymentPagesCheckoutSessionTaxIDType = "et_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeEuOSsVAT PaymentPagesCheckoutSessionTaxIDType = "eu_oss_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeEuVAT    PaymentPagesCheckoutSessionTaxIDType = "eu_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeFoVAT    PaymentPagesCheckoutSessionTaxIDType = "fo_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeGbVAT    PaymentPagesCheckoutSessionTaxIDType = "gb_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeGeVAT    PaymentPagesCheckoutSessionTaxIDType = "ge_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeGiTin    PaymentPagesCheckoutSessionTaxIDType = "gi_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeGnNif    PaymentPagesCheckoutSessionTaxIDType = "gn_nif"
-	PaymentPagesCheckoutSessionTaxIDTypeHkBr     PaymentPagesCheckoutSessionTaxIDType = "hk_br"
-	PaymentPagesCheckoutSessionTaxIDTypeHrOib    PaymentPagesCheckoutSessionTaxIDType = "hr_oib"
-	PaymentPagesCheckoutSessionTaxIDTypeHuTin    PaymentPagesCheckoutSessionTaxIDType = "hu_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeIcNif    PaymentPagesCheckoutSessionTaxIDType = "ic_nif"
-	PaymentPagesCheckoutSessionTaxIDTypeIDNpwp   PaymentPagesCheckoutSessionTaxIDType = "id_npwp"
-	PaymentPagesCheckoutSessionTaxIDTypeIlVAT    PaymentPagesCheckoutSessionTaxIDType = "il_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeInGst    PaymentPagesCheckoutSessionTaxIDType = "in_gst"
-	PaymentPagesCheckoutSessionTaxIDTypeIsVAT    PaymentPagesCheckoutSessionTaxIDType = "is_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeItCf     PaymentPagesCheckoutSessionTaxIDType = "it_cf"
-	PaymentPagesCheckoutSessionTaxIDTypeJpCn     PaymentPagesCheckoutSessionTaxIDType = "jp_cn"
-	PaymentPagesCheckoutSessionTaxIDTypeJpRn     PaymentPagesCheckoutSessionTaxIDType = "jp_rn"
-	PaymentPagesCheckoutSessionTaxIDTypeJpTrn    PaymentPagesCheckoutSessionTaxIDType = "jp_trn"
-	PaymentPagesCheckoutSessionTaxIDTypeKePIN    PaymentPagesCheckoutSessionTaxIDType = "ke_pin"
-	PaymentPagesCheckoutSessionTaxIDTypeKgTin    PaymentPagesCheckoutSessionTaxIDType = "kg_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeKhTin    PaymentPagesCheckoutSessionTaxIDType = "kh_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeKrBrn    PaymentPagesCheckoutSessionTaxIDType = "kr_brn"
-	PaymentPagesCheckoutSessionTaxIDTypeKzBin    PaymentPagesCheckoutSessionTaxIDType = "kz_bin"
-	PaymentPagesCheckoutSessionTaxIDTypeLaTin    PaymentPagesCheckoutSessionTaxIDType = "la_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeLiUID    PaymentPagesCheckoutSessionTaxIDType = "li_uid"
-	PaymentPagesCheckoutSessionTaxIDTypeLiVAT    PaymentPagesCheckoutSessionTaxIDType = "li_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeLkVAT    PaymentPagesCheckoutSessionTaxIDType = "lk_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeMaVAT    PaymentPagesCheckoutSessionTaxIDType = "ma_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeMdVAT    PaymentPagesCheckoutSessionTaxIDType = "md_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeMePib    PaymentPagesCheckoutSessionTaxIDType = "me_pib"
-	PaymentPagesCheckoutSessionTaxIDTypeMkVAT    PaymentPagesCheckoutSessionTaxIDType = "mk_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeMrNif    PaymentPagesCheckoutSessionTaxIDType = "mr_nif"
-	PaymentPagesCheckoutSessionTaxIDTypeMxRfc    PaymentPagesCheckoutSessionTaxIDType = "mx_rfc"
-	PaymentPagesCheckoutSessionTaxIDTypeMyFrp    PaymentPagesCheckoutSessionTaxIDType = "my_frp"
-	PaymentPagesCheckoutSessionTaxIDTypeMyItn    PaymentPagesCheckoutSessionTaxIDType = "my_itn"
-	PaymentPagesCheckoutSessionTaxIDTypeMySst    PaymentPagesCheckoutSessionTaxIDType = "my_sst"
-	PaymentPagesCheckoutSessionTaxIDTypeNgTin    PaymentPagesCheckoutSessionTaxIDType = "ng_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeNoVAT    PaymentPagesCheckoutSessionTaxIDType = "no_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeNoVoec   PaymentPagesCheckoutSessionTaxIDType = "no_voec"
-	PaymentPagesCheckoutSessionTaxIDTypeNpPan    PaymentPagesCheckoutSessionTaxIDType = "np_pan"
-	PaymentPagesCheckoutSessionTaxIDTypeNzGst    PaymentPagesCheckoutSessionTaxIDType = "nz_gst"
-	PaymentPagesCheckoutSessionTaxIDTypeOmVAT    PaymentPagesCheckoutSessionTaxIDType = "om_vat"
-	PaymentPagesCheckoutSessionTaxIDTypePeRuc    PaymentPagesCheckoutSessionTaxIDType = "pe_ruc"
-	PaymentPagesCheckoutSessionTaxIDTypePhTin    PaymentPagesCheckoutSessionTaxIDType = "ph_tin"
-	PaymentPagesCheckoutSessionTaxIDTypePlNip    PaymentPagesCheckoutSessionTaxIDType = "pl_nip"
-	PaymentPagesCheckoutSessionTaxIDTypePyRuc    PaymentPagesCheckoutSessionTaxIDType = "py_ruc"
-	PaymentPagesCheckoutSessionTaxIDTypeRoTin    PaymentPagesCheckoutSessionTaxIDType = "ro_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeRsPib    PaymentPagesCheckoutSessionTaxIDType = "rs_pib"
-	PaymentPagesCheckoutSessionTaxIDTypeRuInn    PaymentPagesCheckoutSessionTaxIDType = "ru_inn"
-	PaymentPagesCheckoutSessionTaxIDTypeRuKpp    PaymentPagesCheckoutSessionTaxIDType = "ru_kpp"
-	PaymentPagesCheckoutSessionTaxIDTypeSaVAT    PaymentPagesCheckoutSessionTaxIDType = "sa_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeSgGst    PaymentPagesCheckoutSessionTaxIDType = "sg_gst"
-	PaymentPagesCheckoutSessionTaxIDTypeSgUen    PaymentPagesCheckoutSessionTaxIDType = "sg_uen"
-	PaymentPagesCheckoutSessionTaxIDTypeSiTin    PaymentPagesCheckoutSessionTaxIDType = "si_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeSnNinea  PaymentPagesCheckoutSessionTaxIDType = "sn_ninea"
-	PaymentPagesCheckoutSessionTaxIDTypeSrFin    PaymentPagesCheckoutSessionTaxIDType = "sr_fin"
-	PaymentPagesCheckoutSessionTaxIDTypeSvNit    PaymentPagesCheckoutSessionTaxIDType = "sv_nit"
-	PaymentPagesCheckoutSessionTaxIDTypeThVAT    PaymentPagesCheckoutSessionTaxIDType = "th_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeTjTin    PaymentPagesCheckoutSessionTaxIDType = "tj_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeTrTin    PaymentPagesCheckoutSessionTaxIDType = "tr_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeTwVAT    PaymentPagesCheckoutSessionTaxIDType = "tw_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeTzVAT    PaymentPagesCheckoutSessionTaxIDType = "tz_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeUaVAT    PaymentPagesCheckoutSessionTaxIDType = "ua_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeUgTin    PaymentPagesCheckoutSessionTaxIDType = "ug_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeUnknown  PaymentPagesCheckoutSessionTaxIDType = "unknown"
-	PaymentPagesCheckoutSessionTaxIDTypeUsEin    PaymentPagesCheckoutSessionTaxIDType = "us_ein"
-	PaymentPagesCheckoutSessionTaxIDTypeUyRuc    PaymentPagesCheckoutSessionTaxIDType = "uy_ruc"
-	PaymentPagesCheckoutSessionTaxIDTypeUzTin    PaymentPagesCheckoutSessionTaxIDType = "uz_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeUzVAT    PaymentPagesCheckoutSessionTaxIDType = "uz_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeVeRif    PaymentPagesCheckoutSessionTaxIDType = "ve_rif"
-	PaymentPagesCheckoutSessionTaxIDTypeVnTin    PaymentPagesCheckoutSessionTaxIDType = "vn_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeZaVAT    PaymentPagesCheckoutSessionTaxIDType = "za_vat"
-	PaymentPagesCheckoutSessionTaxIDTypeZmTin    PaymentPagesCheckoutSessionTaxIDType = "zm_tin"
-	PaymentPagesCheckoutSessionTaxIDTypeZwTin    PaymentPagesCheckoutSessionTaxIDType = "zw_tin"
+	CheckoutSessionConsentTermsOfServiceAccepted CheckoutSessionConsentTermsOfService = "accepted"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionTaxIDType) Known() bool {
+func (v CheckoutSessionConsentTermsOfService) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionTaxIDTypeAdNrt, PaymentPagesCheckoutSessionTaxIDTypeAeTrn, PaymentPagesCheckoutSessionTaxIDTypeAlTin, PaymentPagesCheckoutSessionTaxIDTypeAmTin, PaymentPagesCheckoutSessionTaxIDTypeAoTin, PaymentPagesCheckoutSessionTaxIDTypeArCuit, PaymentPagesCheckoutSessionTaxIDTypeAuAbn, PaymentPagesCheckoutSessionTaxIDTypeAuArn, PaymentPagesCheckoutSessionTaxIDTypeAwTin, PaymentPagesCheckoutSessionTaxIDTypeAzTin, PaymentPagesCheckoutSessionTaxIDTypeBaTin, PaymentPagesCheckoutSessionTaxIDTypeBbTin, PaymentPagesCheckoutSessionTaxIDTypeBdBin, PaymentPagesCheckoutSessionTaxIDTypeBfIfu, PaymentPagesCheckoutSessionTaxIDTypeBgUic, PaymentPagesCheckoutSessionTaxIDTypeBhVAT, PaymentPagesCheckoutSessionTaxIDTypeBjIfu, PaymentPagesCheckoutSessionTaxIDTypeBoTin, PaymentPagesCheckoutSessionTaxIDTypeBrCnpj, PaymentPagesCheckoutSessionTaxIDTypeBrCpf, PaymentPagesCheckoutSessionTaxIDTypeBsTin, PaymentPagesCheckoutSessionTaxIDTypeByTin, PaymentPagesCheckoutSessionTaxIDTypeCaBn, PaymentPagesCheckoutSessionTaxIDTypeCaGstHst, PaymentPagesCheckoutSessionTaxIDTypeCaPstBc, PaymentPagesCheckoutSessionTaxIDTypeCaPstMb, PaymentPagesCheckoutSessionTaxIDTypeCaPstSk, PaymentPagesCheckoutSessionTaxIDTypeCaQst, PaymentPagesCheckoutSessionTaxIDTypeCdNif, PaymentPagesCheckoutSessionTaxIDTypeChUID, PaymentPagesCheckoutSessionTaxIDTypeChVAT, PaymentPagesCheckoutSessionTaxIDTypeClTin, PaymentPagesCheckoutSessionTaxIDTypeCmNiu, PaymentPagesCheckoutSessionTaxIDTypeCnTin, PaymentPagesCheckoutSessionTaxIDTypeCoNit, PaymentPagesCheckoutSessionTaxIDTypeCrTin, PaymentPagesCheckoutSessionTaxIDTypeCvNif, PaymentPagesCheckoutSessionTaxIDTypeDeStn, PaymentPagesCheckoutSessionTaxIDTypeDoRcn, PaymentPagesCheckoutSessionTaxIDTypeEcRuc, PaymentPagesCheckoutSessionTaxIDTypeEgTin, PaymentPagesCheckoutSessionTaxIDTypeEsCif, PaymentPagesCheckoutSessionTaxIDTypeEtTin, PaymentPagesCheckoutSessionTaxIDTypeEuOSsVAT, PaymentPagesCheckoutSessionTaxIDTypeEuVAT, PaymentPagesCheckoutSessionTaxIDTypeFoVAT, PaymentPagesCheckoutSessionTaxIDTypeGbVAT, PaymentPagesCheckoutSessionTaxIDTypeGeVAT, PaymentPagesCheckoutSessionTaxIDTypeGiTin, PaymentPagesCheckoutSessionTaxIDTypeGnNif, PaymentPagesCheckoutSessionTaxIDTypeHkBr, PaymentPagesCheckoutSessionTaxIDTypeHrOib, PaymentPagesCheckoutSessionTaxIDTypeHuTin, PaymentPagesCheckoutSessionTaxIDTypeIcNif, PaymentPagesCheckoutSessionTaxIDTypeIDNpwp, PaymentPagesCheckoutSessionTaxIDTypeIlVAT, PaymentPagesCheckoutSessionTaxIDTypeInGst, PaymentPagesCheckoutSessionTaxIDTypeIsVAT, PaymentPagesCheckoutSessionTaxIDTypeItCf, PaymentPagesCheckoutSessionTaxIDTypeJpCn, PaymentPagesCheckoutSessionTaxIDTypeJpRn, PaymentPagesCheckoutSessionTaxIDTypeJpTrn, PaymentPagesCheckoutSessionTaxIDTypeKePIN, PaymentPagesCheckoutSessionTaxIDTypeKgTin, PaymentPagesCheckoutSessionTaxIDTypeKhTin, PaymentPagesCheckoutSessionTaxIDTypeKrBrn, PaymentPagesCheckoutSessionTaxIDTypeKzBin, PaymentPagesCheckoutSessionTaxIDTypeLaTin, PaymentPagesCheckoutSessionTaxIDTypeLiUID, PaymentPagesCheckoutSessionTaxIDTypeLiVAT, PaymentPagesCheckoutSessionTaxIDTypeLkVAT, PaymentPagesCheckoutSessionTaxIDTypeMaVAT, PaymentPagesCheckoutSessionTaxIDTypeMdVAT, PaymentPagesCheckoutSessionTaxIDTypeMePib, PaymentPagesCheckoutSessionTaxIDTypeMkVAT, PaymentPagesCheckoutSessionTaxIDTypeMrNif, PaymentPagesCheckoutSessionTaxIDTypeMxRfc, PaymentPagesCheckoutSessionTaxIDTypeMyFrp, PaymentPagesCheckoutSessionTaxIDTypeMyItn, PaymentPagesCheckoutSessionTaxIDTypeMySst, PaymentPagesCheckoutSessionTaxIDTypeNgTin, PaymentPagesCheckoutSessionTaxIDTypeNoVAT, PaymentPagesCheckoutSessionTaxIDTypeNoVoec, PaymentPagesCheckoutSessionTaxIDTypeNpPan, PaymentPagesCheckoutSessionTaxIDTypeNzGst, PaymentPagesCheckoutSessionTaxIDTypeOmVAT, PaymentPagesCheckoutSessionTaxIDTypePeRuc, PaymentPagesCheckoutSessionTaxIDTypePhTin, PaymentPagesCheckoutSessionTaxIDTypePlNip, PaymentPagesCheckoutSessionTaxIDTypePyRuc, PaymentPagesCheckoutSessionTaxIDTypeRoTin, PaymentPagesCheckoutSessionTaxIDTypeRsPib, PaymentPagesCheckoutSessionTaxIDTypeRuInn, PaymentPagesCheckoutSessionTaxIDTypeRuKpp, PaymentPagesCheckoutSessionTaxIDTypeSaVAT, PaymentPagesCheckoutSessionTaxIDTypeSgGst, PaymentPagesCheckoutSessionTaxIDTypeSgUen, PaymentPagesCheckoutSessionTaxIDTypeSiTin, PaymentPagesCheckoutSessionTaxIDTypeSnNinea, PaymentPagesCheckoutSessionTaxIDTypeSrFin, PaymentPagesCheckoutSessionTaxIDTypeSvNit, PaymentPagesCheckoutSessionTaxIDTypeThVAT, PaymentPagesCheckoutSessionTaxIDTypeTjTin, PaymentPagesCheckoutSessionTaxIDTypeTrTin, PaymentPagesCheckoutSessionTaxIDTypeTwVAT, PaymentPagesCheckoutSessionTaxIDTypeTzVAT, PaymentPagesCheckoutSessionTaxIDTypeUaVAT, PaymentPagesCheckoutSessionTaxIDTypeUgTin, PaymentPagesCheckoutSessionTaxIDTypeUnknown, PaymentPagesCheckoutSessionTaxIDTypeUsEin, PaymentPagesCheckoutSessionTaxIDTypeUyRuc, PaymentPagesCheckoutSessionTaxIDTypeUzTin, PaymentPagesCheckoutSessionTaxIDTypeUzVAT, PaymentPagesCheckoutSessionTaxIDTypeVeRif, PaymentPagesCheckoutSessionTaxIDTypeVnTin, PaymentPagesCheckoutSessionTaxIDTypeZaVAT, PaymentPagesCheckoutSessionTaxIDTypeZmTin, PaymentPagesCheckoutSessionTaxIDTypeZwTin:
+	case CheckoutSessionConsentTermsOfServiceAccepted:
 		return true
 	}
 	return false
 }
 
-// PaymentPagesCheckoutSessionTaxIDCollectionRequired is what the field Required of
-// PaymentPagesCheckoutSessionTaxIDCollection holds.
-type PaymentPagesCheckoutSessionTaxIDCollectionRequired string
+// CheckoutSessionConsentCollectionPromotions is what the field Promotions of
+// CheckoutSessionConsentCollection holds.
+type CheckoutSessionConsentCollectionPromotions string
 
-// The values of PaymentPagesCheckoutSessionTaxIDCollectionRequired that the schema knows.
+// The values of CheckoutSessionConsentCollectionPromotions that the schema knows.
 const (
-	PaymentPagesCheckoutSessionTaxIDCollectionRequiredIfSupported PaymentPagesCheckoutSessionTaxIDCollectionRequired = "if_supported"
-	PaymentPagesCheckoutSessionTaxIDCollectionRequiredNever       PaymentPagesCheckoutSessionTaxIDCollectionRequired = "never"
+	CheckoutSessionConsentCollectionPromotionsAuto CheckoutSessionConsentCollectionPromotions = "auto"
+	CheckoutSessionConsentCollectionPromotionsNone CheckoutSessionConsentCollectionPromotions = "none"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentPagesCheckoutSessionTaxIDCollectionRequired) Known() bool {
+func (v CheckoutSessionConsentCollectionPromotions) Known() bool {
 	switch v {
-	case PaymentPagesCheckoutSessionTaxIDCollectionRequiredIfSupported, PaymentPagesCheckoutSessionTaxIDCollectionRequiredNever:
+	case CheckoutSessionConsentCollectionPromotionsAuto, CheckoutSessionConsentCollectionPromotionsNone:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionConsentCollectionTermsOfService is what the field TermsOfService of
+// CheckoutSessionConsentCollection holds.
+type CheckoutSessionConsentCollectionTermsOfService string
+
+// The values of CheckoutSessionConsentCollectionTermsOfService that the schema knows.
+const (
+	CheckoutSessionConsentCollectionTermsOfServiceNone     CheckoutSessionConsentCollectionTermsOfService = "none"
+	CheckoutSessionConsentCollectionTermsOfServiceRequired CheckoutSessionConsentCollectionTermsOfService = "required"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionConsentCollectionTermsOfService) Known() bool {
+	switch v {
+	case CheckoutSessionConsentCollectionTermsOfServiceNone, CheckoutSessionConsentCollectionTermsOfServiceRequired:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionCustomFieldsType is what the field Type of CheckoutSessionCustomFields holds.
+type CheckoutSessionCustomFieldsType string
+
+// The values of CheckoutSessionCustomFieldsType that the schema knows.
+const (
+	CheckoutSessionCustomFieldsTypeDropdown CheckoutSessionCustomFieldsType = "dropdown"
+	CheckoutSessionCustomFieldsTypeNumeric  CheckoutSessionCustomFieldsType = "numeric"
+	CheckoutSessionCustomFieldsTypeText     CheckoutSessionCustomFieldsType = "text"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionCustomFieldsType) Known() bool {
+	switch v {
+	case CheckoutSessionCustomFieldsTypeDropdown, CheckoutSessionCustomFieldsTypeNumeric, CheckoutSessionCustomFieldsTypeText:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionCustomerDetailsTaxExempt is what the field TaxExempt of
+// CheckoutSessionCustomerDetails holds.
+type CheckoutSessionCustomerDetailsTaxExempt string
+
+// The values of CheckoutSessionCustomerDetailsTaxExempt that the schema knows.
+const (
+	CheckoutSessionCustomerDetailsTaxExemptExempt  CheckoutSessionCustomerDetailsTaxExempt = "exempt"
+	CheckoutSessionCustomerDetailsTaxExemptNone    CheckoutSessionCustomerDetailsTaxExempt = "none"
+	CheckoutSessionCustomerDetailsTaxExemptReverse CheckoutSessionCustomerDetailsTaxExempt = "reverse"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionCustomerDetailsTaxExempt) Known() bool {
+	switch v {
+	case CheckoutSessionCustomerDetailsTaxExemptExempt, CheckoutSessionCustomerDetailsTaxExemptNone, CheckoutSessionCustomerDetailsTaxExemptReverse:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionPaymentMethodReuseAgreementPosition is what the field Position of
+// CheckoutSessionPaymentMethodReuseAgreement holds.
+type CheckoutSessionPaymentMethodReuseAgreementPosition string
+
+// The values of CheckoutSessionPaymentMethodReuseAgreementPosition that the schema knows.
+const (
+	CheckoutSessionPaymentMethodReuseAgreementPositionAuto   CheckoutSessionPaymentMethodReuseAgreementPosition = "auto"
+	CheckoutSessionPaymentMethodReuseAgreementPositionHidden CheckoutSessionPaymentMethodReuseAgreementPosition = "hidden"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionPaymentMethodReuseAgreementPosition) Known() bool {
+	switch v {
+	case CheckoutSessionPaymentMethodReuseAgreementPositionAuto, CheckoutSessionPaymentMethodReuseAgreementPositionHidden:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionPermissionsUpdateShippingDetails is what the field UpdateShippingDetails of
+// CheckoutSessionPermissions holds.
+type CheckoutSessionPermissionsUpdateShippingDetails string
+
+// The values of CheckoutSessionPermissionsUpdateShippingDetails that the schema knows.
+const (
+	CheckoutSessionPermissionsUpdateShippingDetailsClientOnly CheckoutSessionPermissionsUpdateShippingDetails = "client_only"
+	CheckoutSessionPermissionsUpdateShippingDetailsServerOnly CheckoutSessionPermissionsUpdateShippingDetails = "server_only"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionPermissionsUpdateShippingDetails) Known() bool {
+	switch v {
+	case CheckoutSessionPermissionsUpdateShippingDetailsClientOnly, CheckoutSessionPermissionsUpdateShippingDetailsServerOnly:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionShippingAddressCollectionAllowedCountriesItem is what the field AllowedCountriesItem
+// of CheckoutSessionShippingAddressCollection holds.
+type CheckoutSessionShippingAddressCollectionAllowedCountriesItem string
+
+// The values of CheckoutSessionShippingAddressCollectionAllowedCountriesItem that the schema knows.
+const (
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AQ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AX"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BB"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BJ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BQ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DJ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemER CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ER"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemES CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ES"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemET CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ET"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FJ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GB"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GP"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GQ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemID CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ID"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IQ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JP"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LB"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemME CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ME"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemML CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ML"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MQ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MX"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NP"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemOM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "OM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemQA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "QA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SB"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SI"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SJ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemST CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ST"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SX"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TD"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TH"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TJ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TL"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TO"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TR"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TV"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "US"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UY"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UZ"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VC"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VG"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VN"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VU"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemWF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WF"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemWS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WS"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemXK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "XK"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemYE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YE"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemYT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YT"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZA"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZM"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZW"
+	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZZ"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionShippingAddressCollectionAllowedCountriesItem) Known() bool {
+	switch v {
+	case CheckoutSessionShippingAddressCollectionAllowedCountriesItemAC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemER, CheckoutSessionShippingAddressCollectionAllowedCountriesItemES, CheckoutSessionShippingAddressCollectionAllowedCountriesItemET, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemID, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemME, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemML, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemOM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemQA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemST, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemWF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemWS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemXK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemYE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemYT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionTaxIDType is what the field Type of CheckoutSessionTaxID holds.
+type CheckoutSessionTaxIDType string
+
+// The values of CheckoutSessionTaxIDType that the schema knows.
+const (
+	CheckoutSessionTaxIDTypeAdNrt    CheckoutSessionTaxIDType = "ad_nrt"
+	CheckoutSessionTaxIDTypeAeTrn    CheckoutSessionTaxIDType = "ae_trn"
+	CheckoutSessionTaxIDTypeAlTin    CheckoutSessionTaxIDType = "al_tin"
+	CheckoutSessionTaxIDTypeAmTin    CheckoutSessionTaxIDType = "am_tin"
+	CheckoutSessionTaxIDTypeAoTin    CheckoutSessionTaxIDType = "ao_tin"
+	CheckoutSessionTaxIDTypeArCuit   CheckoutSessionTaxIDType = "ar_cuit"
+	CheckoutSessionTaxIDTypeAuAbn    CheckoutSessionTaxIDType = "au_abn"
+	CheckoutSessionTaxIDTypeAuArn    CheckoutSessionTaxIDType = "au_arn"
+	CheckoutSessionTaxIDTypeAwTin    CheckoutSessionTaxIDType = "aw_tin"
+	CheckoutSessionTaxIDTypeAzTin    CheckoutSessionTaxIDType = "az_tin"
+	CheckoutSessionTaxIDTypeBaTin    CheckoutSessionTaxIDType = "ba_tin"
+	CheckoutSessionTaxIDTypeBbTin    CheckoutSessionTaxIDType = "bb_tin"
+	CheckoutSessionTaxIDTypeBdBin    CheckoutSessionTaxIDType = "bd_bin"
+	CheckoutSessionTaxIDTypeBfIfu    CheckoutSessionTaxIDType = "bf_ifu"
+	CheckoutSessionTaxIDTypeBgUic    CheckoutSessionTaxIDType = "bg_uic"
+	CheckoutSessionTaxIDTypeBhVAT    CheckoutSessionTaxIDType = "bh_vat"
+	CheckoutSessionTaxIDTypeBjIfu    CheckoutSessionTaxIDType = "bj_ifu"
+	CheckoutSessionTaxIDTypeBoTin    CheckoutSessionTaxIDType = "bo_tin"
+	CheckoutSessionTaxIDTypeBrCnpj   CheckoutSessionTaxIDType = "br_cnpj"
+	CheckoutSessionTaxIDTypeBrCpf    CheckoutSessionTaxIDType = "br_cpf"
+	CheckoutSessionTaxIDTypeBsTin    CheckoutSessionTaxIDType = "bs_tin"
+	CheckoutSessionTaxIDTypeByTin    CheckoutSessionTaxIDType = "by_tin"
+	CheckoutSessionTaxIDTypeCaBn     CheckoutSessionTaxIDType = "ca_bn"
+	CheckoutSessionTaxIDTypeCaGstHst CheckoutSessionTaxIDType = "ca_gst_hst"
+	CheckoutSessionTaxIDTypeCaPstBc  CheckoutSessionTaxIDType = "ca_pst_bc"
+	CheckoutSessionTaxIDTypeCaPstMb  CheckoutSessionTaxIDType = "ca_pst_mb"
+	CheckoutSessionTaxIDTypeCaPstSk  CheckoutSessionTaxIDType = "ca_pst_sk"
+	CheckoutSessionTaxIDTypeCaQst    CheckoutSessionTaxIDType = "ca_qst"
+	CheckoutSessionTaxIDTypeCdNif    CheckoutSessionTaxIDType = "cd_nif"
+	CheckoutSessionTaxIDTypeChUID    CheckoutSessionTaxIDType = "ch_uid"
+	CheckoutSessionTaxIDTypeChVAT    CheckoutSessionTaxIDType = "ch_vat"
+	CheckoutSessionTaxIDTypeClTin    CheckoutSessionTaxIDType = "cl_tin"
+	CheckoutSessionTaxIDTypeCmNiu    CheckoutSessionTaxIDType = "cm_niu"
+	CheckoutSessionTaxIDTypeCnTin    CheckoutSessionTaxIDType = "cn_tin"
+	CheckoutSessionTaxIDTypeCoNit    CheckoutSessionTaxIDType = "co_nit"
+	CheckoutSessionTaxIDTypeCrTin    CheckoutSessionTaxIDType = "cr_tin"
+	CheckoutSessionTaxIDTypeCvNif    CheckoutSessionTaxIDType = "cv_nif"
+	CheckoutSessionTaxIDTypeDeStn    CheckoutSessionTaxIDType = "de_stn"
+	CheckoutSessionTaxIDTypeDoRcn    CheckoutSessionTaxIDType = "do_rcn"
+	CheckoutSessionTaxIDTypeEcRuc    CheckoutSessionTaxIDType = "ec_ruc"
+	CheckoutSessionTaxIDTypeEgTin    CheckoutSessionTaxIDType = "eg_tin"
+	CheckoutSessionTaxIDTypeEsCif    CheckoutSessionTaxIDType = "es_cif"
+	CheckoutSessionTaxIDTypeEtTin    CheckoutSessionTaxIDType = "et_tin"
+	CheckoutSessionTaxIDTypeEuOSsVAT CheckoutSessionTaxIDType = "eu_oss_vat"
+	CheckoutSessionTaxIDTypeEuVAT    CheckoutSessionTaxIDType = "eu_vat"
+	CheckoutSessionTaxIDTypeFoVAT    CheckoutSessionTaxIDType = "fo_vat"
+	CheckoutSessionTaxIDTypeGbVAT    CheckoutSessionTaxIDType = "gb_vat"
+	CheckoutSessionTaxIDTypeGeVAT    CheckoutSessionTaxIDType = "ge_vat"
+	CheckoutSessionTaxIDTypeGiTin    CheckoutSessionTaxIDType = "gi_tin"
+	CheckoutSessionTaxIDTypeGnNif    CheckoutSessionTaxIDType = "gn_nif"
+	CheckoutSessionTaxIDTypeHkBr     CheckoutSessionTaxIDType = "hk_br"
+	CheckoutSessionTaxIDTypeHrOib    CheckoutSessionTaxIDType = "hr_oib"
+	CheckoutSessionTaxIDTypeHuTin    CheckoutSessionTaxIDType = "hu_tin"
+	CheckoutSessionTaxIDTypeIcNif    CheckoutSessionTaxIDType = "ic_nif"
+	CheckoutSessionTaxIDTypeIDNpwp   CheckoutSessionTaxIDType = "id_npwp"
+	CheckoutSessionTaxIDTypeIlVAT    CheckoutSessionTaxIDType = "il_vat"
+	CheckoutSessionTaxIDTypeInGst    CheckoutSessionTaxIDType = "in_gst"
+	CheckoutSessionTaxIDTypeIsVAT    CheckoutSessionTaxIDType = "is_vat"
+	CheckoutSessionTaxIDTypeItCf     CheckoutSessionTaxIDType = "it_cf"
+	CheckoutSessionTaxIDTypeJpCn     CheckoutSessionTaxIDType = "jp_cn"
+	CheckoutSessionTaxIDTypeJpRn     CheckoutSessionTaxIDType = "jp_rn"
+	CheckoutSessionTaxIDTypeJpTrn    CheckoutSessionTaxIDType = "jp_trn"
+	CheckoutSessionTaxIDTypeKePIN    CheckoutSessionTaxIDType = "ke_pin"
+	CheckoutSessionTaxIDTypeKgTin    CheckoutSessionTaxIDType = "kg_tin"
+	CheckoutSessionTaxIDTypeKhTin    CheckoutSessionTaxIDType = "kh_tin"
+	CheckoutSessionTaxIDTypeKrBrn    CheckoutSessionTaxIDType = "kr_brn"
+	CheckoutSessionTaxIDTypeKzBin    CheckoutSessionTaxIDType = "kz_bin"
+	CheckoutSessionTaxIDTypeLaTin    CheckoutSessionTaxIDType = "la_tin"
+	CheckoutSessionTaxIDTypeLiUID    CheckoutSessionTaxIDType = "li_uid"
+	CheckoutSessionTaxIDTypeLiVAT    CheckoutSessionTaxIDType = "li_vat"
+	CheckoutSessionTaxIDTypeLkVAT    CheckoutSessionTaxIDType = "lk_vat"
+	CheckoutSessionTaxIDTypeMaVAT    CheckoutSessionTaxIDType = "ma_vat"
+	CheckoutSessionTaxIDTypeMdVAT    CheckoutSessionTaxIDType = "md_vat"
+	CheckoutSessionTaxIDTypeMePib    CheckoutSessionTaxIDType = "me_pib"
+	CheckoutSessionTaxIDTypeMkVAT    CheckoutSessionTaxIDType = "mk_vat"
+	CheckoutSessionTaxIDTypeMrNif    CheckoutSessionTaxIDType = "mr_nif"
+	CheckoutSessionTaxIDTypeMxRfc    CheckoutSessionTaxIDType = "mx_rfc"
+	CheckoutSessionTaxIDTypeMyFrp    CheckoutSessionTaxIDType = "my_frp"
+	CheckoutSessionTaxIDTypeMyItn    CheckoutSessionTaxIDType = "my_itn"
+	CheckoutSessionTaxIDTypeMySst    CheckoutSessionTaxIDType = "my_sst"
+	CheckoutSessionTaxIDTypeNgTin    CheckoutSessionTaxIDType = "ng_tin"
+	CheckoutSessionTaxIDTypeNoVAT    CheckoutSessionTaxIDType = "no_vat"
+	CheckoutSessionTaxIDTypeNoVoec   CheckoutSessionTaxIDType = "no_voec"
+	CheckoutSessionTaxIDTypeNpPan    CheckoutSessionTaxIDType = "np_pan"
+	CheckoutSessionTaxIDTypeNzGst    CheckoutSessionTaxIDType = "nz_gst"
+	CheckoutSessionTaxIDTypeOmVAT    CheckoutSessionTaxIDType = "om_vat"
+	CheckoutSessionTaxIDTypePeRuc    CheckoutSessionTaxIDType = "pe_ruc"
+	CheckoutSessionTaxIDTypePhTin    CheckoutSessionTaxIDType = "ph_tin"
+	CheckoutSessionTaxIDTypePlNip    CheckoutSessionTaxIDType = "pl_nip"
+	CheckoutSessionTaxIDTypePyRuc    CheckoutSessionTaxIDType = "py_ruc"
+	CheckoutSessionTaxIDTypeRoTin    CheckoutSessionTaxIDType = "ro_tin"
+	CheckoutSessionTaxIDTypeRsPib    CheckoutSessionTaxIDType = "rs_pib"
+	CheckoutSessionTaxIDTypeRuInn    CheckoutSessionTaxIDType = "ru_inn"
+	CheckoutSessionTaxIDTypeRuKpp    CheckoutSessionTaxIDType = "ru_kpp"
+	CheckoutSessionTaxIDTypeSaVAT    CheckoutSessionTaxIDType = "sa_vat"
+	CheckoutSessionTaxIDTypeSgGst    CheckoutSessionTaxIDType = "sg_gst"
+	CheckoutSessionTaxIDTypeSgUen    CheckoutSessionTaxIDType = "sg_uen"
+	CheckoutSessionTaxIDTypeSiTin    CheckoutSessionTaxIDType = "si_tin"
+	CheckoutSessionTaxIDTypeSnNinea  CheckoutSessionTaxIDType = "sn_ninea"
+	CheckoutSessionTaxIDTypeSrFin    CheckoutSessionTaxIDType = "sr_fin"
+	CheckoutSessionTaxIDTypeSvNit    CheckoutSessionTaxIDType = "sv_nit"
+	CheckoutSessionTaxIDTypeThVAT    CheckoutSessionTaxIDType = "th_vat"
+	CheckoutSessionTaxIDTypeTjTin    CheckoutSessionTaxIDType = "tj_tin"
+	CheckoutSessionTaxIDTypeTrTin    CheckoutSessionTaxIDType = "tr_tin"
+	CheckoutSessionTaxIDTypeTwVAT    CheckoutSessionTaxIDType = "tw_vat"
+	CheckoutSessionTaxIDTypeTzVAT    CheckoutSessionTaxIDType = "tz_vat"
+	CheckoutSessionTaxIDTypeUaVAT    CheckoutSessionTaxIDType = "ua_vat"
+	CheckoutSessionTaxIDTypeUgTin    CheckoutSessionTaxIDType = "ug_tin"
+	CheckoutSessionTaxIDTypeUnknown  CheckoutSessionTaxIDType = "unknown"
+	CheckoutSessionTaxIDTypeUsEin    CheckoutSessionTaxIDType = "us_ein"
+	CheckoutSessionTaxIDTypeUyRuc    CheckoutSessionTaxIDType = "uy_ruc"
+	CheckoutSessionTaxIDTypeUzTin    CheckoutSessionTaxIDType = "uz_tin"
+	CheckoutSessionTaxIDTypeUzVAT    CheckoutSessionTaxIDType = "uz_vat"
+	CheckoutSessionTaxIDTypeVeRif    CheckoutSessionTaxIDType = "ve_rif"
+	CheckoutSessionTaxIDTypeVnTin    CheckoutSessionTaxIDType = "vn_tin"
+	CheckoutSessionTaxIDTypeZaVAT    CheckoutSessionTaxIDType = "za_vat"
+	CheckoutSessionTaxIDTypeZmTin    CheckoutSessionTaxIDType = "zm_tin"
+	CheckoutSessionTaxIDTypeZwTin    CheckoutSessionTaxIDType = "zw_tin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionTaxIDType) Known() bool {
+	switch v {
+	case CheckoutSessionTaxIDTypeAdNrt, CheckoutSessionTaxIDTypeAeTrn, CheckoutSessionTaxIDTypeAlTin, CheckoutSessionTaxIDTypeAmTin, CheckoutSessionTaxIDTypeAoTin, CheckoutSessionTaxIDTypeArCuit, CheckoutSessionTaxIDTypeAuAbn, CheckoutSessionTaxIDTypeAuArn, CheckoutSessionTaxIDTypeAwTin, CheckoutSessionTaxIDTypeAzTin, CheckoutSessionTaxIDTypeBaTin, CheckoutSessionTaxIDTypeBbTin, CheckoutSessionTaxIDTypeBdBin, CheckoutSessionTaxIDTypeBfIfu, CheckoutSessionTaxIDTypeBgUic, CheckoutSessionTaxIDTypeBhVAT, CheckoutSessionTaxIDTypeBjIfu, CheckoutSessionTaxIDTypeBoTin, CheckoutSessionTaxIDTypeBrCnpj, CheckoutSessionTaxIDTypeBrCpf, CheckoutSessionTaxIDTypeBsTin, CheckoutSessionTaxIDTypeByTin, CheckoutSessionTaxIDTypeCaBn, CheckoutSessionTaxIDTypeCaGstHst, CheckoutSessionTaxIDTypeCaPstBc, CheckoutSessionTaxIDTypeCaPstMb, CheckoutSessionTaxIDTypeCaPstSk, CheckoutSessionTaxIDTypeCaQst, CheckoutSessionTaxIDTypeCdNif, CheckoutSessionTaxIDTypeChUID, CheckoutSessionTaxIDTypeChVAT, CheckoutSessionTaxIDTypeClTin, CheckoutSessionTaxIDTypeCmNiu, CheckoutSessionTaxIDTypeCnTin, CheckoutSessionTaxIDTypeCoNit, CheckoutSessionTaxIDTypeCrTin, CheckoutSessionTaxIDTypeCvNif, CheckoutSessionTaxIDTypeDeStn, CheckoutSessionTaxIDTypeDoRcn, CheckoutSessionTaxIDTypeEcRuc, CheckoutSessionTaxIDTypeEgTin, CheckoutSessionTaxIDTypeEsCif, CheckoutSessionTaxIDTypeEtTin, CheckoutSessionTaxIDTypeEuOSsVAT, CheckoutSessionTaxIDTypeEuVAT, CheckoutSessionTaxIDTypeFoVAT, CheckoutSessionTaxIDTypeGbVAT, CheckoutSessionTaxIDTypeGeVAT, CheckoutSessionTaxIDTypeGiTin, CheckoutSessionTaxIDTypeGnNif, CheckoutSessionTaxIDTypeHkBr, CheckoutSessionTaxIDTypeHrOib, CheckoutSessionTaxIDTypeHuTin, CheckoutSessionTaxIDTypeIcNif, CheckoutSessionTaxIDTypeIDNpwp, CheckoutSessionTaxIDTypeIlVAT, CheckoutSessionTaxIDTypeInGst, CheckoutSessionTaxIDTypeIsVAT, CheckoutSessionTaxIDTypeItCf, CheckoutSessionTaxIDTypeJpCn, CheckoutSessionTaxIDTypeJpRn, CheckoutSessionTaxIDTypeJpTrn, CheckoutSessionTaxIDTypeKePIN, CheckoutSessionTaxIDTypeKgTin, CheckoutSessionTaxIDTypeKhTin, CheckoutSessionTaxIDTypeKrBrn, CheckoutSessionTaxIDTypeKzBin, CheckoutSessionTaxIDTypeLaTin, CheckoutSessionTaxIDTypeLiUID, CheckoutSessionTaxIDTypeLiVAT, CheckoutSessionTaxIDTypeLkVAT, CheckoutSessionTaxIDTypeMaVAT, CheckoutSessionTaxIDTypeMdVAT, CheckoutSessionTaxIDTypeMePib, CheckoutSessionTaxIDTypeMkVAT, CheckoutSessionTaxIDTypeMrNif, CheckoutSessionTaxIDTypeMxRfc, CheckoutSessionTaxIDTypeMyFrp, CheckoutSessionTaxIDTypeMyItn, CheckoutSessionTaxIDTypeMySst, CheckoutSessionTaxIDTypeNgTin, CheckoutSessionTaxIDTypeNoVAT, CheckoutSessionTaxIDTypeNoVoec, CheckoutSessionTaxIDTypeNpPan, CheckoutSessionTaxIDTypeNzGst, CheckoutSessionTaxIDTypeOmVAT, CheckoutSessionTaxIDTypePeRuc, CheckoutSessionTaxIDTypePhTin, CheckoutSessionTaxIDTypePlNip, CheckoutSessionTaxIDTypePyRuc, CheckoutSessionTaxIDTypeRoTin, CheckoutSessionTaxIDTypeRsPib, CheckoutSessionTaxIDTypeRuInn, CheckoutSessionTaxIDTypeRuKpp, CheckoutSessionTaxIDTypeSaVAT, CheckoutSessionTaxIDTypeSgGst, CheckoutSessionTaxIDTypeSgUen, CheckoutSessionTaxIDTypeSiTin, CheckoutSessionTaxIDTypeSnNinea, CheckoutSessionTaxIDTypeSrFin, CheckoutSessionTaxIDTypeSvNit, CheckoutSessionTaxIDTypeThVAT, CheckoutSessionTaxIDTypeTjTin, CheckoutSessionTaxIDTypeTrTin, CheckoutSessionTaxIDTypeTwVAT, CheckoutSessionTaxIDTypeTzVAT, CheckoutSessionTaxIDTypeUaVAT, CheckoutSessionTaxIDTypeUgTin, CheckoutSessionTaxIDTypeUnknown, CheckoutSessionTaxIDTypeUsEin, CheckoutSessionTaxIDTypeUyRuc, CheckoutSessionTaxIDTypeUzTin, CheckoutSessionTaxIDTypeUzVAT, CheckoutSessionTaxIDTypeVeRif, CheckoutSessionTaxIDTypeVnTin, CheckoutSessionTaxIDTypeZaVAT, CheckoutSessionTaxIDTypeZmTin, CheckoutSessionTaxIDTypeZwTin:
+		return true
+	}
+	return false
+}
+
+// CheckoutSessionTaxIDCollectionRequired is what the field Required of CheckoutSessionTaxIDCollection
+// holds.
+type CheckoutSessionTaxIDCollectionRequired string
+
+// The values of CheckoutSessionTaxIDCollectionRequired that the schema knows.
+const (
+	CheckoutSessionTaxIDCollectionRequiredIfSupported CheckoutSessionTaxIDCollectionRequired = "if_supported"
+	CheckoutSessionTaxIDCollectionRequiredNever       CheckoutSessionTaxIDCollectionRequired = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutSessionTaxIDCollectionRequired) Known() bool {
+	switch v {
+	case CheckoutSessionTaxIDCollectionRequiredIfSupported, CheckoutSessionTaxIDCollectionRequiredNever:
 		return true
 	}
 	return false

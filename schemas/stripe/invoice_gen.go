@@ -481,103 +481,102 @@ type AutomaticTax struct {
 	Status         payload.Nullable[AutomaticTaxStatus]         `json:"status,omitzero"`
 }
 
-// BillingBillResourceInvoicingLinesCommonCreditedItems is the schema's type
+// InvoiceLinesCommonCreditedItems is the schema's type
 // billing_bill_resource_invoicing_lines_common_credited_items.
-type BillingBillResourceInvoicingLinesCommonCreditedItems struct {
+type InvoiceLinesCommonCreditedItems struct {
 	Invoice          string   `json:"invoice"`
 	InvoiceLineItems []string `json:"invoice_line_items"`
 }
 
-// BillingBillResourceInvoicingLinesCommonProrationDetails is the schema's type
+// InvoiceLinesCommonProrationDetails is the schema's type
 // billing_bill_resource_invoicing_lines_common_proration_details.
-type BillingBillResourceInvoicingLinesCommonProrationDetails struct {
-	CreditedItems payload.Nullable[BillingBillResourceInvoicingLinesCommonCreditedItems] `json:"credited_items,omitzero"`
+type InvoiceLinesCommonProrationDetails struct {
+	CreditedItems payload.Nullable[InvoiceLinesCommonCreditedItems] `json:"credited_items,omitzero"`
 }
 
-// BillingBillResourceInvoicingLinesParentsInvoiceLineItemInvoiceItemParent is the schema's type
+// InvoiceLinesParentsInvoiceLineItemInvoiceItemParent is the schema's type
 // billing_bill_resource_invoicing_lines_parents_invoice_line_item_invoice_item_parent.
-type BillingBillResourceInvoicingLinesParentsInvoiceLineItemInvoiceItemParent struct {
-	InvoiceItem      string                                                                    `json:"invoice_item"`
-	Proration        bool                                                                      `json:"proration"`
-	ProrationDetails payload.Nullable[BillingBillResourceInvoicingLinesCommonProrationDetails] `json:"proration_details,omitzero"`
-	Subscription     payload.Nullable[string]                                                  `json:"subscription,omitzero"`
+type InvoiceLinesParentsInvoiceLineItemInvoiceItemParent struct {
+	InvoiceItem      string                                               `json:"invoice_item"`
+	Proration        bool                                                 `json:"proration"`
+	ProrationDetails payload.Nullable[InvoiceLinesCommonProrationDetails] `json:"proration_details,omitzero"`
+	Subscription     payload.Nullable[string]                             `json:"subscription,omitzero"`
 }
 
-// BillingBillResourceInvoicingLinesParentsInvoiceLineItemParent is the schema's type
+// InvoiceLinesParentsInvoiceLineItemParent is the schema's type
 // billing_bill_resource_invoicing_lines_parents_invoice_line_item_parent.
-type BillingBillResourceInvoicingLinesParentsInvoiceLineItemParent struct {
-	InvoiceItemDetails      payload.Nullable[BillingBillResourceInvoicingLinesParentsInvoiceLineItemInvoiceItemParent]      `json:"invoice_item_details,omitzero"`
-	SubscriptionItemDetails payload.Nullable[BillingBillResourceInvoicingLinesParentsInvoiceLineItemSubscriptionItemParent] `json:"subscription_item_details,omitzero"`
-	Type                    BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType                               `json:"type"`
+type InvoiceLinesParentsInvoiceLineItemParent struct {
+	InvoiceItemDetails      payload.Nullable[InvoiceLinesParentsInvoiceLineItemInvoiceItemParent]      `json:"invoice_item_details,omitzero"`
+	SubscriptionItemDetails payload.Nullable[InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent] `json:"subscription_item_details,omitzero"`
+	Type                    InvoiceLinesParentsInvoiceLineItemParentType                               `json:"type"`
 }
 
-// BillingBillResourceInvoicingLinesParentsInvoiceLineItemSubscriptionItemParent is the schema's type
+// InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent is the schema's type
 // billing_bill_resource_invoicing_lines_parents_invoice_line_item_subscription_item_parent.
-type BillingBillResourceInvoicingLinesParentsInvoiceLineItemSubscriptionItemParent struct {
-	InvoiceItem      payload.Nullable[string]                                                  `json:"invoice_item,omitzero"`
-	Proration        bool                                                                      `json:"proration"`
-	ProrationDetails payload.Nullable[BillingBillResourceInvoicingLinesCommonProrationDetails] `json:"proration_details,omitzero"`
-	Subscription     payload.Nullable[string]                                                  `json:"subscription,omitzero"`
-	SubscriptionItem string                                                                    `json:"subscription_item"`
+type InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent struct {
+	InvoiceItem      payload.Nullable[string]                             `json:"invoice_item,omitzero"`
+	Proration        bool                                                 `json:"proration"`
+	ProrationDetails payload.Nullable[InvoiceLinesCommonProrationDetails] `json:"proration_details,omitzero"`
+	Subscription     payload.Nullable[string]                             `json:"subscription,omitzero"`
+	SubscriptionItem string                                               `json:"subscription_item"`
 }
 
-// BillingBillResourceInvoicingParentsInvoiceParent is the schema's type
+// InvoiceParentsInvoiceParent is the schema's type
 // billing_bill_resource_invoicing_parents_invoice_parent.
-type BillingBillResourceInvoicingParentsInvoiceParent struct {
-	QuoteDetails        payload.Nullable[BillingBillResourceInvoicingParentsInvoiceQuoteParent]        `json:"quote_details,omitzero"`
-	SubscriptionDetails payload.Nullable[BillingBillResourceInvoicingParentsInvoiceSubscriptionParent] `json:"subscription_details,omitzero"`
-	Type                BillingBillResourceInvoicingParentsInvoiceParentType                           `json:"type"`
+type InvoiceParentsInvoiceParent struct {
+	QuoteDetails        payload.Nullable[InvoiceParentsInvoiceQuoteParent]        `json:"quote_details,omitzero"`
+	SubscriptionDetails payload.Nullable[InvoiceParentsInvoiceSubscriptionParent] `json:"subscription_details,omitzero"`
+	Type                InvoiceParentsInvoiceParentType                           `json:"type"`
 }
 
-// BillingBillResourceInvoicingParentsInvoiceQuoteParent is the schema's type
+// InvoiceParentsInvoiceQuoteParent is the schema's type
 // billing_bill_resource_invoicing_parents_invoice_quote_parent.
-type BillingBillResourceInvoicingParentsInvoiceQuoteParent struct {
+type InvoiceParentsInvoiceQuoteParent struct {
 	Quote string `json:"quote"`
 }
 
-// BillingBillResourceInvoicingParentsInvoiceSubscriptionParent is the schema's type
+// InvoiceParentsInvoiceSubscriptionParent is the schema's type
 // billing_bill_resource_invoicing_parents_invoice_subscription_parent.
-type BillingBillResourceInvoicingParentsInvoiceSubscriptionParent struct {
+type InvoiceParentsInvoiceSubscriptionParent struct {
 	Metadata                  payload.Nullable[map[string]string] `json:"metadata,omitzero"`
 	Subscription              payload.Expandable[Subscription]    `json:"subscription"`
 	SubscriptionProrationDate *payload.Unix                       `json:"subscription_proration_date,omitempty"`
 }
 
-// BillingBillResourceInvoicingPricingPricing is the schema's type
-// billing_bill_resource_invoicing_pricing_pricing.
-type BillingBillResourceInvoicingPricingPricing struct {
-	PriceDetails *BillingBillResourceInvoicingPricingPricingPriceDetails `json:"price_details,omitempty"`
+// InvoicePricingPricing is the schema's type billing_bill_resource_invoicing_pricing_pricing.
+type InvoicePricingPricing struct {
+	PriceDetails *InvoicePricingPricingPriceDetails `json:"price_details,omitempty"`
 	// Always "price_details".
 	Type              string                   `json:"type"`
 	UnitAmountDecimal payload.Nullable[string] `json:"unit_amount_decimal,omitzero"`
 }
 
-// BillingBillResourceInvoicingPricingPricingPriceDetails is the schema's type
+// InvoicePricingPricingPriceDetails is the schema's type
 // billing_bill_resource_invoicing_pricing_pricing_price_details.
-type BillingBillResourceInvoicingPricingPricingPriceDetails struct {
+type InvoicePricingPricingPriceDetails struct {
 	Price   payload.Expandable[json.RawMessage] `json:"price"`
 	Product string                              `json:"product"`
 }
 
-// BillingBillResourceInvoicingTaxesTax is the schema's type billing_bill_resource_invoicing_taxes_tax.
-type BillingBillResourceInvoicingTaxesTax struct {
-	Amount           int64                                                             `json:"amount"`
-	TaxBehavior      BillingBillResourceInvoicingTaxesTaxTaxBehavior                   `json:"tax_behavior"`
-	TaxRateDetails   payload.Nullable[BillingBillResourceInvoicingTaxesTaxRateDetails] `json:"tax_rate_details,omitzero"`
-	TaxabilityReason BillingBillResourceInvoicingTaxesTaxTaxabilityReason              `json:"taxability_reason"`
-	TaxableAmount    payload.Nullable[int64]                                           `json:"taxable_amount,omitzero"`
+// InvoiceTaxesTax is the schema's type billing_bill_resource_invoicing_taxes_tax.
+type InvoiceTaxesTax struct {
+	Amount           int64                                        `json:"amount"`
+	TaxBehavior      InvoiceTaxesTaxTaxBehavior                   `json:"tax_behavior"`
+	TaxRateDetails   payload.Nullable[InvoiceTaxesTaxRateDetails] `json:"tax_rate_details,omitzero"`
+	TaxabilityReason InvoiceTaxesTaxTaxabilityReason              `json:"taxability_reason"`
+	TaxableAmount    payload.Nullable[int64]                      `json:"taxable_amount,omitzero"`
 	// Always "tax_rate_details".
 	Type string `json:"type"`
 }
 
-// BillingBillResourceInvoicingTaxesTaxRateDetails is the schema's type
+// InvoiceTaxesTaxRateDetails is the schema's type
 // billing_bill_resource_invoicing_taxes_tax_rate_details.
-type BillingBillResourceInvoicingTaxesTaxRateDetails struct {
+type InvoiceTaxesTaxRateDetails struct {
 	TaxRate payload.Expandable[json.RawMessage] `json:"tax_rate"`
 }
 
-// DiscountsResourceDiscountAmount is the schema's type discounts_resource_discount_amount.
-type DiscountsResourceDiscountAmount struct {
+// DiscountsDiscountAmount is the schema's type discounts_resource_discount_amount.
+type DiscountsDiscountAmount struct {
 	Amount   int64                        `json:"amount"`
 	Discount payload.Expandable[Discount] `json:"discount"`
 }
@@ -586,83 +585,83 @@ type DiscountsResourceDiscountAmount struct {
 type Invoice struct {
 	ID string `json:"id"`
 	// Always "invoice".
-	Object                       string                                                             `json:"object"`
-	AccountCountry               payload.Nullable[string]                                           `json:"account_country,omitzero"`
-	AccountName                  payload.Nullable[string]                                           `json:"account_name,omitzero"`
-	AccountTaxIDs                payload.Nullable[[]payload.Expandable[TaxID]]                      `json:"account_tax_ids,omitzero"`
-	AmountDue                    int64                                                              `json:"amount_due"`
-	AmountOverpaid               int64                                                              `json:"amount_overpaid"`
-	AmountPaid                   int64                                                              `json:"amount_paid"`
-	AmountPaidOffStripe          int64                                                              `json:"amount_paid_off_stripe"`
-	AmountRemaining              int64                                                              `json:"amount_remaining"`
-	AmountShipping               int64                                                              `json:"amount_shipping"`
-	Application                  payload.Expandable[json.RawMessage]                                `json:"application,omitzero"`
-	AttemptCount                 int64                                                              `json:"attempt_count"`
-	Attempted                    bool                                                               `json:"attempted"`
-	AutoAdvance                  bool                                                               `json:"auto_advance"`
-	AutomaticTax                 AutomaticTax                                                       `json:"automatic_tax"`
-	AutomaticallyFinalizesAt     payload.Nullable[payload.Unix]                                     `json:"automatically_finalizes_at,omitzero"`
-	BillingReason                payload.Nullable[InvoiceBillingReason]                             `json:"billing_reason,omitzero"`
-	CollectionMethod             InvoiceCollectionMethod                                            `json:"collection_method"`
-	ConfirmationSecret           payload.Nullable[InvoicesResourceConfirmationSecret]               `json:"confirmation_secret,omitzero"`
-	Created                      payload.Unix                                                       `json:"created"`
-	Currency                     string                                                             `json:"currency"`
-	CustomFields                 payload.Nullable[[]InvoiceSettingCustomField]                      `json:"custom_fields,omitzero"`
-	Customer                     payload.Expandable[Customer]                                       `json:"customer"`
-	CustomerAccount              payload.Nullable[string]                                           `json:"customer_account,omitzero"`
-	CustomerAddress              payload.Nullable[Address]                                          `json:"customer_address,omitzero"`
-	CustomerEmail                payload.Nullable[string]                                           `json:"customer_email,omitzero"`
-	CustomerName                 payload.Nullable[string]                                           `json:"customer_name,omitzero"`
-	CustomerPhone                payload.Nullable[string]                                           `json:"customer_phone,omitzero"`
-	CustomerShipping             payload.Nullable[Shipping]                                         `json:"customer_shipping,omitzero"`
-	CustomerTaxExempt            payload.Nullable[InvoiceCustomerTaxExempt]                         `json:"customer_tax_exempt,omitzero"`
-	CustomerTaxIDs               payload.Nullable[[]InvoicesResourceInvoiceTaxID]                   `json:"customer_tax_ids,omitzero"`
-	DefaultPaymentMethod         payload.Expandable[json.RawMessage]                                `json:"default_payment_method,omitzero"`
-	DefaultSource                payload.Expandable[json.RawMessage]                                `json:"default_source,omitzero"`
-	DefaultTaxRates              []TaxRate                                                          `json:"default_tax_rates"`
-	Description                  payload.Nullable[string]                                           `json:"description,omitzero"`
-	Discounts                    []payload.Expandable[Discount]                                     `json:"discounts"`
-	DueDate                      payload.Nullable[payload.Unix]                                     `json:"due_date,omitzero"`
-	EffectiveAt                  payload.Nullable[payload.Unix]                                     `json:"effective_at,omitzero"`
-	EndingBalance                payload.Nullable[int64]                                            `json:"ending_balance,omitzero"`
-	Footer                       payload.Nullable[string]                                           `json:"footer,omitzero"`
-	FromInvoice                  payload.Nullable[InvoicesResourceFromInvoice]                      `json:"from_invoice,omitzero"`
-	HostedInvoiceURL             payload.Nullable[string]                                           `json:"hosted_invoice_url,omitzero"`
-	InvoicePDF                   payload.Nullable[string]                                           `json:"invoice_pdf,omitzero"`
-	Issuer                       ConnectAccountReference                                            `json:"issuer"`
-	LastFinalizationError        payload.Nullable[APIErrors]                                        `json:"last_finalization_error,omitzero"`
-	LatestRevision               payload.Expandable[Invoice]                                        `json:"latest_revision,omitzero"`
-	Lines                        InvoiceLines                                                       `json:"lines"`
-	Livemode                     bool                                                               `json:"livemode"`
-	Metadata                     payload.Nullable[map[string]string]                                `json:"metadata,omitzero"`
-	NextPaymentAttempt           payload.Nullable[payload.Unix]                                     `json:"next_payment_attempt,omitzero"`
-	Number                       payload.Nullable[string]                                           `json:"number,omitzero"`
-	OnBehalfOf                   payload.Expandable[json.RawMessage]                                `json:"on_behalf_of,omitzero"`
-	Parent                       payload.Nullable[BillingBillResourceInvoicingParentsInvoiceParent] `json:"parent,omitzero"`
-	PaymentSettings              InvoicesPaymentSettings                                            `json:"payment_settings"`
-	Payments                     *InvoicePayments                                                   `json:"payments,omitempty"`
-	PeriodEnd                    payload.Unix                                                       `json:"period_end"`
-	PeriodStart                  payload.Unix                                                       `json:"period_start"`
-	PostPaymentCreditNotesAmount int64                                                              `json:"post_payment_credit_notes_amount"`
-	PrePaymentCreditNotesAmount  int64                                                              `json:"pre_payment_credit_notes_amount"`
-	ReceiptNumber                payload.Nullable[string]                                           `json:"receipt_number,omitzero"`
-	Rendering                    payload.Nullable[InvoicesResourceInvoiceRendering]                 `json:"rendering,omitzero"`
-	ShippingCost                 payload.Nullable[InvoicesResourceShippingCost]                     `json:"shipping_cost,omitzero"`
-	ShippingDetails              payload.Nullable[Shipping]                                         `json:"shipping_details,omitzero"`
-	StartingBalance              int64                                                              `json:"starting_balance"`
-	StatementDescriptor          payload.Nullable[string]                                           `json:"statement_descriptor,omitzero"`
-	Status                       payload.Nullable[InvoiceStatus]                                    `json:"status,omitzero"`
-	StatusTransitions            InvoicesResourceStatusTransitions                                  `json:"status_transitions"`
-	Subtotal                     int64                                                              `json:"subtotal"`
-	SubtotalExcludingTax         payload.Nullable[int64]                                            `json:"subtotal_excluding_tax,omitzero"`
-	TestClock                    payload.Expandable[json.RawMessage]                                `json:"test_clock,omitzero"`
-	ThresholdReason              *InvoiceThresholdReason                                            `json:"threshold_reason,omitempty"`
-	Total                        int64                                                              `json:"total"`
-	TotalDiscountAmounts         payload.Nullable[[]DiscountsResourceDiscountAmount]                `json:"total_discount_amounts,omitzero"`
-	TotalExcludingTax            payload.Nullable[int64]                                            `json:"total_excluding_tax,omitzero"`
-	TotalPretaxCreditAmounts     payload.Nullable[[]InvoicesResourcePretaxCreditAmount]             `json:"total_pretax_credit_amounts,omitzero"`
-	TotalTaxes                   payload.Nullable[[]BillingBillResourceInvoicingTaxesTax]           `json:"total_taxes,omitzero"`
-	WebhooksDeliveredAt          payload.Nullable[payload.Unix]                                     `json:"webhooks_delivered_at,omitzero"`
+	Object                       string                                         `json:"object"`
+	AccountCountry               payload.Nullable[string]                       `json:"account_country,omitzero"`
+	AccountName                  payload.Nullable[string]                       `json:"account_name,omitzero"`
+	AccountTaxIDs                payload.Nullable[[]payload.Expandable[TaxID]]  `json:"account_tax_ids,omitzero"`
+	AmountDue                    int64                                          `json:"amount_due"`
+	AmountOverpaid               int64                                          `json:"amount_overpaid"`
+	AmountPaid                   int64                                          `json:"amount_paid"`
+	AmountPaidOffStripe          int64                                          `json:"amount_paid_off_stripe"`
+	AmountRemaining              int64                                          `json:"amount_remaining"`
+	AmountShipping               int64                                          `json:"amount_shipping"`
+	Application                  payload.Expandable[json.RawMessage]            `json:"application,omitzero"`
+	AttemptCount                 int64                                          `json:"attempt_count"`
+	Attempted                    bool                                           `json:"attempted"`
+	AutoAdvance                  bool                                           `json:"auto_advance"`
+	AutomaticTax                 AutomaticTax                                   `json:"automatic_tax"`
+	AutomaticallyFinalizesAt     payload.Nullable[payload.Unix]                 `json:"automatically_finalizes_at,omitzero"`
+	BillingReason                payload.Nullable[InvoiceBillingReason]         `json:"billing_reason,omitzero"`
+	CollectionMethod             InvoiceCollectionMethod                        `json:"collection_method"`
+	ConfirmationSecret           payload.Nullable[InvoicesConfirmationSecret]   `json:"confirmation_secret,omitzero"`
+	Created                      payload.Unix                                   `json:"created"`
+	Currency                     string                                         `json:"currency"`
+	CustomFields                 payload.Nullable[[]InvoiceSettingCustomField]  `json:"custom_fields,omitzero"`
+	Customer                     payload.Expandable[Customer]                   `json:"customer"`
+	CustomerAccount              payload.Nullable[string]                       `json:"customer_account,omitzero"`
+	CustomerAddress              payload.Nullable[Address]                      `json:"customer_address,omitzero"`
+	CustomerEmail                payload.Nullable[string]                       `json:"customer_email,omitzero"`
+	CustomerName                 payload.Nullable[string]                       `json:"customer_name,omitzero"`
+	CustomerPhone                payload.Nullable[string]                       `json:"customer_phone,omitzero"`
+	CustomerShipping             payload.Nullable[Shipping]                     `json:"customer_shipping,omitzero"`
+	CustomerTaxExempt            payload.Nullable[InvoiceCustomerTaxExempt]     `json:"customer_tax_exempt,omitzero"`
+	CustomerTaxIDs               payload.Nullable[[]InvoicesInvoiceTaxID]       `json:"customer_tax_ids,omitzero"`
+	DefaultPaymentMethod         payload.Expandable[json.RawMessage]            `json:"default_payment_method,omitzero"`
+	DefaultSource                payload.Expandable[json.RawMessage]            `json:"default_source,omitzero"`
+	DefaultTaxRates              []TaxRate                                      `json:"default_tax_rates"`
+	Description                  payload.Nullable[string]                       `json:"description,omitzero"`
+	Discounts                    []payload.Expandable[Discount]                 `json:"discounts"`
+	DueDate                      payload.Nullable[payload.Unix]                 `json:"due_date,omitzero"`
+	EffectiveAt                  payload.Nullable[payload.Unix]                 `json:"effective_at,omitzero"`
+	EndingBalance                payload.Nullable[int64]                        `json:"ending_balance,omitzero"`
+	Footer                       payload.Nullable[string]                       `json:"footer,omitzero"`
+	FromInvoice                  payload.Nullable[InvoicesFromInvoice]          `json:"from_invoice,omitzero"`
+	HostedInvoiceURL             payload.Nullable[string]                       `json:"hosted_invoice_url,omitzero"`
+	InvoicePDF                   payload.Nullable[string]                       `json:"invoice_pdf,omitzero"`
+	Issuer                       ConnectAccountReference                        `json:"issuer"`
+	LastFinalizationError        payload.Nullable[APIErrors]                    `json:"last_finalization_error,omitzero"`
+	LatestRevision               payload.Expandable[Invoice]                    `json:"latest_revision,omitzero"`
+	Lines                        InvoiceLines                                   `json:"lines"`
+	Livemode                     bool                                           `json:"livemode"`
+	Metadata                     payload.Nullable[map[string]string]            `json:"metadata,omitzero"`
+	NextPaymentAttempt           payload.Nullable[payload.Unix]                 `json:"next_payment_attempt,omitzero"`
+	Number                       payload.Nullable[string]                       `json:"number,omitzero"`
+	OnBehalfOf                   payload.Expandable[json.RawMessage]            `json:"on_behalf_of,omitzero"`
+	Parent                       payload.Nullable[InvoiceParentsInvoiceParent]  `json:"parent,omitzero"`
+	PaymentSettings              InvoicesPaymentSettings                        `json:"payment_settings"`
+	Payments                     *InvoicePayments                               `json:"payments,omitempty"`
+	PeriodEnd                    payload.Unix                                   `json:"period_end"`
+	PeriodStart                  payload.Unix                                   `json:"period_start"`
+	PostPaymentCreditNotesAmount int64                                          `json:"post_payment_credit_notes_amount"`
+	PrePaymentCreditNotesAmount  int64                                          `json:"pre_payment_credit_notes_amount"`
+	ReceiptNumber                payload.Nullable[string]                       `json:"receipt_number,omitzero"`
+	Rendering                    payload.Nullable[InvoicesInvoiceRendering]     `json:"rendering,omitzero"`
+	ShippingCost                 payload.Nullable[InvoicesShippingCost]         `json:"shipping_cost,omitzero"`
+	ShippingDetails              payload.Nullable[Shipping]                     `json:"shipping_details,omitzero"`
+	StartingBalance              int64                                          `json:"starting_balance"`
+	StatementDescriptor          payload.Nullable[string]                       `json:"statement_descriptor,omitzero"`
+	Status                       payload.Nullable[InvoiceStatus]                `json:"status,omitzero"`
+	StatusTransitions            InvoicesStatusTransitions                      `json:"status_transitions"`
+	Subtotal                     int64                                          `json:"subtotal"`
+	SubtotalExcludingTax         payload.Nullable[int64]                        `json:"subtotal_excluding_tax,omitzero"`
+	TestClock                    payload.Expandable[json.RawMessage]            `json:"test_clock,omitzero"`
+	ThresholdReason              *InvoiceThresholdReason                        `json:"threshold_reason,omitempty"`
+	Total                        int64                                          `json:"total"`
+	TotalDiscountAmounts         payload.Nullable[[]DiscountsDiscountAmount]    `json:"total_discount_amounts,omitzero"`
+	TotalExcludingTax            payload.Nullable[int64]                        `json:"total_excluding_tax,omitzero"`
+	TotalPretaxCreditAmounts     payload.Nullable[[]InvoicesPretaxCreditAmount] `json:"total_pretax_credit_amounts,omitzero"`
+	TotalTaxes                   payload.Nullable[[]InvoiceTaxesTax]            `json:"total_taxes,omitzero"`
+	WebhooksDeliveredAt          payload.Nullable[payload.Unix]                 `json:"webhooks_delivered_at,omitzero"`
 }
 
 // InvoiceLines is what the field Lines of Invoice holds.
@@ -753,42 +752,42 @@ type InvoicesPaymentsInvoicePaymentStatusTransitions struct {
 	PaidAt     payload.Nullable[payload.Unix] `json:"paid_at,omitzero"`
 }
 
-// InvoicesResourceConfirmationSecret is the schema's type invoices_resource_confirmation_secret.
-type InvoicesResourceConfirmationSecret struct {
+// InvoicesConfirmationSecret is the schema's type invoices_resource_confirmation_secret.
+type InvoicesConfirmationSecret struct {
 	ClientSecret string `json:"client_secret"`
 	Type         string `json:"type"`
 }
 
-// InvoicesResourceFromInvoice is the schema's type invoices_resource_from_invoice.
-type InvoicesResourceFromInvoice struct {
+// InvoicesFromInvoice is the schema's type invoices_resource_from_invoice.
+type InvoicesFromInvoice struct {
 	Action  string                      `json:"action"`
 	Invoice payload.Expandable[Invoice] `json:"invoice"`
 }
 
-// InvoicesResourceInvoiceRendering is the schema's type invoices_resource_invoice_rendering.
-type InvoicesResourceInvoiceRendering struct {
+// InvoicesInvoiceRendering is the schema's type invoices_resource_invoice_rendering.
+type InvoicesInvoiceRendering struct {
 	AmountTaxDisplay payload.Nullable[string]              `json:"amount_tax_display,omitzero"`
 	PDF              payload.Nullable[InvoiceRenderingPDF] `json:"pdf,omitzero"`
 	Template         payload.Nullable[string]              `json:"template,omitzero"`
 	TemplateVersion  payload.Nullable[int64]               `json:"template_version,omitzero"`
 }
 
-// InvoicesResourceInvoiceTaxID is the schema's type invoices_resource_invoice_tax_id.
-type InvoicesResourceInvoiceTaxID struct {
-	Type  InvoicesResourceInvoiceTaxIDType `json:"type"`
-	Value payload.Nullable[string]         `json:"value,omitzero"`
+// InvoicesInvoiceTaxID is the schema's type invoices_resource_invoice_tax_id.
+type InvoicesInvoiceTaxID struct {
+	Type  InvoicesInvoiceTaxIDType `json:"type"`
+	Value payload.Nullable[string] `json:"value,omitzero"`
 }
 
-// InvoicesResourcePretaxCreditAmount is the schema's type invoices_resource_pretax_credit_amount.
-type InvoicesResourcePretaxCreditAmount struct {
-	Amount                   int64                                  `json:"amount"`
-	CreditBalanceTransaction payload.Expandable[json.RawMessage]    `json:"credit_balance_transaction,omitzero"`
-	Discount                 payload.Expandable[Discount]           `json:"discount,omitzero"`
-	Type                     InvoicesResourcePretaxCreditAmountType `json:"type"`
+// InvoicesPretaxCreditAmount is the schema's type invoices_resource_pretax_credit_amount.
+type InvoicesPretaxCreditAmount struct {
+	Amount                   int64                               `json:"amount"`
+	CreditBalanceTransaction payload.Expandable[json.RawMessage] `json:"credit_balance_transaction,omitzero"`
+	Discount                 payload.Expandable[Discount]        `json:"discount,omitzero"`
+	Type                     InvoicesPretaxCreditAmountType      `json:"type"`
 }
 
-// InvoicesResourceShippingCost is the schema's type invoices_resource_shipping_cost.
-type InvoicesResourceShippingCost struct {
+// InvoicesShippingCost is the schema's type invoices_resource_shipping_cost.
+type InvoicesShippingCost struct {
 	AmountSubtotal int64                               `json:"amount_subtotal"`
 	AmountTax      int64                               `json:"amount_tax"`
 	AmountTotal    int64                               `json:"amount_total"`
@@ -796,8 +795,8 @@ type InvoicesResourceShippingCost struct {
 	Taxes          []LineItemsTaxAmount                `json:"taxes,omitzero"`
 }
 
-// InvoicesResourceStatusTransitions is the schema's type invoices_resource_status_transitions.
-type InvoicesResourceStatusTransitions struct {
+// InvoicesStatusTransitions is the schema's type invoices_resource_status_transitions.
+type InvoicesStatusTransitions struct {
 	FinalizedAt           payload.Nullable[payload.Unix] `json:"finalized_at,omitzero"`
 	MarkedUncollectibleAt payload.Nullable[payload.Unix] `json:"marked_uncollectible_at,omitzero"`
 	PaidAt                payload.Nullable[payload.Unix] `json:"paid_at,omitzero"`
@@ -808,25 +807,25 @@ type InvoicesResourceStatusTransitions struct {
 type LineItem struct {
 	ID string `json:"id"`
 	// Always "line_item".
-	Object              string                                                                          `json:"object"`
-	Amount              int64                                                                           `json:"amount"`
-	Currency            string                                                                          `json:"currency"`
-	Description         payload.Nullable[string]                                                        `json:"description,omitzero"`
-	DiscountAmounts     payload.Nullable[[]DiscountsResourceDiscountAmount]                             `json:"discount_amounts,omitzero"`
-	Discountable        bool                                                                            `json:"discountable"`
-	Discounts           []payload.Expandable[Discount]                                                  `json:"discounts"`
-	Invoice             payload.Nullable[string]                                                        `json:"invoice,omitzero"`
-	Livemode            bool                                                                            `json:"livemode"`
-	Metadata            map[string]string                                                               `json:"metadata"`
-	Parent              payload.Nullable[BillingBillResourceInvoicingLinesParentsInvoiceLineItemParent] `json:"parent,omitzero"`
-	Period              InvoiceLineItemPeriod                                                           `json:"period"`
-	PretaxCreditAmounts payload.Nullable[[]InvoicesResourcePretaxCreditAmount]                          `json:"pretax_credit_amounts,omitzero"`
-	Pricing             payload.Nullable[BillingBillResourceInvoicingPricingPricing]                    `json:"pricing,omitzero"`
-	Quantity            payload.Nullable[int64]                                                         `json:"quantity,omitzero"`
-	QuantityDecimal     payload.Nullable[string]                                                        `json:"quantity_decimal,omitzero"`
-	Subscription        payload.Expandable[Subscription]                                                `json:"subscription,omitzero"`
-	Subtotal            int64                                                                           `json:"subtotal"`
-	Taxes               payload.Nullable[[]BillingBillResourceInvoicingTaxesTax]                        `json:"taxes,omitzero"`
+	Object              string                                                     `json:"object"`
+	Amount              int64                                                      `json:"amount"`
+	Currency            string                                                     `json:"currency"`
+	Description         payload.Nullable[string]                                   `json:"description,omitzero"`
+	DiscountAmounts     payload.Nullable[[]DiscountsDiscountAmount]                `json:"discount_amounts,omitzero"`
+	Discountable        bool                                                       `json:"discountable"`
+	Discounts           []payload.Expandable[Discount]                             `json:"discounts"`
+	Invoice             payload.Nullable[string]                                   `json:"invoice,omitzero"`
+	Livemode            bool                                                       `json:"livemode"`
+	Metadata            map[string]string                                          `json:"metadata"`
+	Parent              payload.Nullable[InvoiceLinesParentsInvoiceLineItemParent] `json:"parent,omitzero"`
+	Period              InvoiceLineItemPeriod                                      `json:"period"`
+	PretaxCreditAmounts payload.Nullable[[]InvoicesPretaxCreditAmount]             `json:"pretax_credit_amounts,omitzero"`
+	Pricing             payload.Nullable[InvoicePricingPricing]                    `json:"pricing,omitzero"`
+	Quantity            payload.Nullable[int64]                                    `json:"quantity,omitzero"`
+	QuantityDecimal     payload.Nullable[string]                                   `json:"quantity_decimal,omitzero"`
+	Subscription        payload.Expandable[Subscription]                           `json:"subscription,omitzero"`
+	Subtotal            int64                                                      `json:"subtotal"`
+	Taxes               payload.Nullable[[]InvoiceTaxesTax]                        `json:"taxes,omitzero"`
 }
 
 // AutomaticTaxDisabledReason is what the field DisabledReason of AutomaticTax holds.
@@ -866,92 +865,88 @@ func (v AutomaticTaxStatus) Known() bool {
 	return false
 }
 
-// BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType is what the field Type of
-// BillingBillResourceInvoicingLinesParentsInvoiceLineItemParent holds.
-type BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType string
+// InvoiceLinesParentsInvoiceLineItemParentType is what the field Type of
+// InvoiceLinesParentsInvoiceLineItemParent holds.
+type InvoiceLinesParentsInvoiceLineItemParentType string
 
-// The values of BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType that the schema
-// knows.
+// The values of InvoiceLinesParentsInvoiceLineItemParentType that the schema knows.
 const (
-	BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails      BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType = "invoice_item_details"
-	BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType = "subscription_item_details"
+	InvoiceLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails      InvoiceLinesParentsInvoiceLineItemParentType = "invoice_item_details"
+	InvoiceLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails InvoiceLinesParentsInvoiceLineItemParentType = "subscription_item_details"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentType) Known() bool {
+func (v InvoiceLinesParentsInvoiceLineItemParentType) Known() bool {
 	switch v {
-	case BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails, BillingBillResourceInvoicingLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails:
+	case InvoiceLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails, InvoiceLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails:
 		return true
 	}
 	return false
 }
 
-// BillingBillResourceInvoicingParentsInvoiceParentType is what the field Type of
-// BillingBillResourceInvoicingParentsInvoiceParent holds.
-type BillingBillResourceInvoicingParentsInvoiceParentType string
+// InvoiceParentsInvoiceParentType is what the field Type of InvoiceParentsInvoiceParent holds.
+type InvoiceParentsInvoiceParentType string
 
-// The values of BillingBillResourceInvoicingParentsInvoiceParentType that the schema knows.
+// The values of InvoiceParentsInvoiceParentType that the schema knows.
 const (
-	BillingBillResourceInvoicingParentsInvoiceParentTypeQuoteDetails        BillingBillResourceInvoicingParentsInvoiceParentType = "quote_details"
-	BillingBillResourceInvoicingParentsInvoiceParentTypeSubscriptionDetails BillingBillResourceInvoicingParentsInvoiceParentType = "subscription_details"
+	InvoiceParentsInvoiceParentTypeQuoteDetails        InvoiceParentsInvoiceParentType = "quote_details"
+	InvoiceParentsInvoiceParentTypeSubscriptionDetails InvoiceParentsInvoiceParentType = "subscription_details"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v BillingBillResourceInvoicingParentsInvoiceParentType) Known() bool {
+func (v InvoiceParentsInvoiceParentType) Known() bool {
 	switch v {
-	case BillingBillResourceInvoicingParentsInvoiceParentTypeQuoteDetails, BillingBillResourceInvoicingParentsInvoiceParentTypeSubscriptionDetails:
+	case InvoiceParentsInvoiceParentTypeQuoteDetails, InvoiceParentsInvoiceParentTypeSubscriptionDetails:
 		return true
 	}
 	return false
 }
 
-// BillingBillResourceInvoicingTaxesTaxTaxBehavior is what the field TaxBehavior of
-// BillingBillResourceInvoicingTaxesTax holds.
-type BillingBillResourceInvoicingTaxesTaxTaxBehavior string
+// InvoiceTaxesTaxTaxBehavior is what the field TaxBehavior of InvoiceTaxesTax holds.
+type InvoiceTaxesTaxTaxBehavior string
 
-// The values of BillingBillResourceInvoicingTaxesTaxTaxBehavior that the schema knows.
+// The values of InvoiceTaxesTaxTaxBehavior that the schema knows.
 const (
-	BillingBillResourceInvoicingTaxesTaxTaxBehaviorExclusive BillingBillResourceInvoicingTaxesTaxTaxBehavior = "exclusive"
-	BillingBillResourceInvoicingTaxesTaxTaxBehaviorInclusive BillingBillResourceInvoicingTaxesTaxTaxBehavior = "inclusive"
+	InvoiceTaxesTaxTaxBehaviorExclusive InvoiceTaxesTaxTaxBehavior = "exclusive"
+	InvoiceTaxesTaxTaxBehaviorInclusive InvoiceTaxesTaxTaxBehavior = "inclusive"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v BillingBillResourceInvoicingTaxesTaxTaxBehavior) Known() bool {
+func (v InvoiceTaxesTaxTaxBehavior) Known() bool {
 	switch v {
-	case BillingBillResourceInvoicingTaxesTaxTaxBehaviorExclusive, BillingBillResourceInvoicingTaxesTaxTaxBehaviorInclusive:
+	case InvoiceTaxesTaxTaxBehaviorExclusive, InvoiceTaxesTaxTaxBehaviorInclusive:
 		return true
 	}
 	return false
 }
 
-// BillingBillResourceInvoicingTaxesTaxTaxabilityReason is what the field TaxabilityReason of
-// BillingBillResourceInvoicingTaxesTax holds.
-type BillingBillResourceInvoicingTaxesTaxTaxabilityReason string
+// InvoiceTaxesTaxTaxabilityReason is what the field TaxabilityReason of InvoiceTaxesTax holds.
+type InvoiceTaxesTaxTaxabilityReason string
 
-// The values of BillingBillResourceInvoicingTaxesTaxTaxabilityReason that the schema knows.
+// The values of InvoiceTaxesTaxTaxabilityReason that the schema knows.
 const (
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonCustomerExempt       BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "customer_exempt"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotAvailable         BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "not_available"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotCollecting        BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "not_collecting"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotSubjectToTax      BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "not_subject_to_tax"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotSupported         BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "not_supported"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionProductExempt BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "portion_product_exempt"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionReducedRated  BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "portion_reduced_rated"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionStandardRated BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "portion_standard_rated"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProductExempt        BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "product_exempt"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProductExemptHoliday BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "product_exempt_holiday"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProportionallyRated  BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "proportionally_rated"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonReducedRated         BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "reduced_rated"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonReverseCharge        BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "reverse_charge"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonStandardRated        BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "standard_rated"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonTaxableBasisReduced  BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "taxable_basis_reduced"
-	BillingBillResourceInvoicingTaxesTaxTaxabilityReasonZeroRated            BillingBillResourceInvoicingTaxesTaxTaxabilityReason = "zero_rated"
+	InvoiceTaxesTaxTaxabilityReasonCustomerExempt       InvoiceTaxesTaxTaxabilityReason = "customer_exempt"
+	InvoiceTaxesTaxTaxabilityReasonNotAvailable         InvoiceTaxesTaxTaxabilityReason = "not_available"
+	InvoiceTaxesTaxTaxabilityReasonNotCollecting        InvoiceTaxesTaxTaxabilityReason = "not_collecting"
+	InvoiceTaxesTaxTaxabilityReasonNotSubjectToTax      InvoiceTaxesTaxTaxabilityReason = "not_subject_to_tax"
+	InvoiceTaxesTaxTaxabilityReasonNotSupported         InvoiceTaxesTaxTaxabilityReason = "not_supported"
+	InvoiceTaxesTaxTaxabilityReasonPortionProductExempt InvoiceTaxesTaxTaxabilityReason = "portion_product_exempt"
+	InvoiceTaxesTaxTaxabilityReasonPortionReducedRated  InvoiceTaxesTaxTaxabilityReason = "portion_reduced_rated"
+	InvoiceTaxesTaxTaxabilityReasonPortionStandardRated InvoiceTaxesTaxTaxabilityReason = "portion_standard_rated"
+	InvoiceTaxesTaxTaxabilityReasonProductExempt        InvoiceTaxesTaxTaxabilityReason = "product_exempt"
+	InvoiceTaxesTaxTaxabilityReasonProductExemptHoliday InvoiceTaxesTaxTaxabilityReason = "product_exempt_holiday"
+	InvoiceTaxesTaxTaxabilityReasonProportionallyRated  InvoiceTaxesTaxTaxabilityReason = "proportionally_rated"
+	InvoiceTaxesTaxTaxabilityReasonReducedRated         InvoiceTaxesTaxTaxabilityReason = "reduced_rated"
+	InvoiceTaxesTaxTaxabilityReasonReverseCharge        InvoiceTaxesTaxTaxabilityReason = "reverse_charge"
+	InvoiceTaxesTaxTaxabilityReasonStandardRated        InvoiceTaxesTaxTaxabilityReason = "standard_rated"
+	InvoiceTaxesTaxTaxabilityReasonTaxableBasisReduced  InvoiceTaxesTaxTaxabilityReason = "taxable_basis_reduced"
+	InvoiceTaxesTaxTaxabilityReasonZeroRated            InvoiceTaxesTaxTaxabilityReason = "zero_rated"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v BillingBillResourceInvoicingTaxesTaxTaxabilityReason) Known() bool {
+func (v InvoiceTaxesTaxTaxabilityReason) Known() bool {
 	switch v {
-	case BillingBillResourceInvoicingTaxesTaxTaxabilityReasonCustomerExempt, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotAvailable, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotCollecting, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotSubjectToTax, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonNotSupported, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionProductExempt, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionReducedRated, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonPortionStandardRated, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProductExempt, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProductExemptHoliday, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonProportionallyRated, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonReducedRated, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonReverseCharge, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonStandardRated, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonTaxableBasisReduced, BillingBillResourceInvoicingTaxesTaxTaxabilityReasonZeroRated:
+	case InvoiceTaxesTaxTaxabilityReasonCustomerExempt, InvoiceTaxesTaxTaxabilityReasonNotAvailable, InvoiceTaxesTaxTaxabilityReasonNotCollecting, InvoiceTaxesTaxTaxabilityReasonNotSubjectToTax, InvoiceTaxesTaxTaxabilityReasonNotSupported, InvoiceTaxesTaxTaxabilityReasonPortionProductExempt, InvoiceTaxesTaxTaxabilityReasonPortionReducedRated, InvoiceTaxesTaxTaxabilityReasonPortionStandardRated, InvoiceTaxesTaxTaxabilityReasonProductExempt, InvoiceTaxesTaxTaxabilityReasonProductExemptHoliday, InvoiceTaxesTaxTaxabilityReasonProportionallyRated, InvoiceTaxesTaxTaxabilityReasonReducedRated, InvoiceTaxesTaxTaxabilityReasonReverseCharge, InvoiceTaxesTaxTaxabilityReasonStandardRated, InvoiceTaxesTaxTaxabilityReasonTaxableBasisReduced, InvoiceTaxesTaxTaxabilityReasonZeroRated:
 		return true
 	}
 	return false
@@ -1145,154 +1140,153 @@ func (v InvoicesPaymentsInvoicePaymentAssociatedPaymentType) Known() bool {
 	return false
 }
 
-// InvoicesResourceInvoiceTaxIDType is what the field Type of InvoicesResourceInvoiceTaxID holds.
-type InvoicesResourceInvoiceTaxIDType string
+// InvoicesInvoiceTaxIDType is what the field Type of InvoicesInvoiceTaxID holds.
+type InvoicesInvoiceTaxIDType string
 
-// The values of InvoicesResourceInvoiceTaxIDType that the schema knows.
+// The values of InvoicesInvoiceTaxIDType that the schema knows.
 const (
-	InvoicesResourceInvoiceTaxIDTypeAdNrt    InvoicesResourceInvoiceTaxIDType = "ad_nrt"
-	InvoicesResourceInvoiceTaxIDTypeAeTrn    InvoicesResourceInvoiceTaxIDType = "ae_trn"
-	InvoicesResourceInvoiceTaxIDTypeAlTin    InvoicesResourceInvoiceTaxIDType = "al_tin"
-	InvoicesResourceInvoiceTaxIDTypeAmTin    InvoicesResourceInvoiceTaxIDType = "am_tin"
-	InvoicesResourceInvoiceTaxIDTypeAoTin    InvoicesResourceInvoiceTaxIDType = "ao_tin"
-	InvoicesResourceInvoiceTaxIDTypeArCuit   InvoicesResourceInvoiceTaxIDType = "ar_cuit"
-	InvoicesResourceInvoiceTaxIDTypeAuAbn    InvoicesResourceInvoiceTaxIDType = "au_abn"
-	InvoicesResourceInvoiceTaxIDTypeAuArn    InvoicesResourceInvoiceTaxIDType = "au_arn"
-	InvoicesResourceInvoiceTaxIDTypeAwTin    InvoicesResourceInvoiceTaxIDType = "aw_tin"
-	InvoicesResourceInvoiceTaxIDTypeAzTin    InvoicesResourceInvoiceTaxIDType = "az_tin"
-	InvoicesResourceInvoiceTaxIDTypeBaTin    InvoicesResourceInvoiceTaxIDType = "ba_tin"
-	InvoicesResourceInvoiceTaxIDTypeBbTin    InvoicesResourceInvoiceTaxIDType = "bb_tin"
-	InvoicesResourceInvoiceTaxIDTypeBdBin    InvoicesResourceInvoiceTaxIDType = "bd_bin"
-	InvoicesResourceInvoiceTaxIDTypeBfIfu    InvoicesResourceInvoiceTaxIDType = "bf_ifu"
-	InvoicesResourceInvoiceTaxIDTypeBgUic    InvoicesResourceInvoiceTaxIDType = "bg_uic"
-	InvoicesResourceInvoiceTaxIDTypeBhVAT    InvoicesResourceInvoiceTaxIDType = "bh_vat"
-	InvoicesResourceInvoiceTaxIDTypeBjIfu    InvoicesResourceInvoiceTaxIDType = "bj_ifu"
-	InvoicesResourceInvoiceTaxIDTypeBoTin    InvoicesResourceInvoiceTaxIDType = "bo_tin"
-	InvoicesResourceInvoiceTaxIDTypeBrCnpj   InvoicesResourceInvoiceTaxIDType = "br_cnpj"
-	InvoicesResourceInvoiceTaxIDTypeBrCpf    InvoicesResourceInvoiceTaxIDType = "br_cpf"
-	InvoicesResourceInvoiceTaxIDTypeBsTin    InvoicesResourceInvoiceTaxIDType = "bs_tin"
-	InvoicesResourceInvoiceTaxIDTypeByTin    InvoicesResourceInvoiceTaxIDType = "by_tin"
-	InvoicesResourceInvoiceTaxIDTypeCaBn     InvoicesResourceInvoiceTaxIDType = "ca_bn"
-	InvoicesResourceInvoiceTaxIDTypeCaGstHst InvoicesResourceInvoiceTaxIDType = "ca_gst_hst"
-	InvoicesResourceInvoiceTaxIDTypeCaPstBc  InvoicesResourceInvoiceTaxIDType = "ca_pst_bc"
-	InvoicesResourceInvoiceTaxIDTypeCaPstMb  InvoicesResourceInvoiceTaxIDType = "ca_pst_mb"
-	InvoicesResourceInvoiceTaxIDTypeCaPstSk  InvoicesResourceInvoiceTaxIDType = "ca_pst_sk"
-	InvoicesResourceInvoiceTaxIDTypeCaQst    InvoicesResourceInvoiceTaxIDType = "ca_qst"
-	InvoicesResourceInvoiceTaxIDTypeCdNif    InvoicesResourceInvoiceTaxIDType = "cd_nif"
-	InvoicesResourceInvoiceTaxIDTypeChUID    InvoicesResourceInvoiceTaxIDType = "ch_uid"
-	InvoicesResourceInvoiceTaxIDTypeChVAT    InvoicesResourceInvoiceTaxIDType = "ch_vat"
-	InvoicesResourceInvoiceTaxIDTypeClTin    InvoicesResourceInvoiceTaxIDType = "cl_tin"
-	InvoicesResourceInvoiceTaxIDTypeCmNiu    InvoicesResourceInvoiceTaxIDType = "cm_niu"
-	InvoicesResourceInvoiceTaxIDTypeCnTin    InvoicesResourceInvoiceTaxIDType = "cn_tin"
-	InvoicesResourceInvoiceTaxIDTypeCoNit    InvoicesResourceInvoiceTaxIDType = "co_nit"
-	InvoicesResourceInvoiceTaxIDTypeCrTin    InvoicesResourceInvoiceTaxIDType = "cr_tin"
-	InvoicesResourceInvoiceTaxIDTypeCvNif    InvoicesResourceInvoiceTaxIDType = "cv_nif"
-	InvoicesResourceInvoiceTaxIDTypeDeStn    InvoicesResourceInvoiceTaxIDType = "de_stn"
-	InvoicesResourceInvoiceTaxIDTypeDoRcn    InvoicesResourceInvoiceTaxIDType = "do_rcn"
-	InvoicesResourceInvoiceTaxIDTypeEcRuc    InvoicesResourceInvoiceTaxIDType = "ec_ruc"
-	InvoicesResourceInvoiceTaxIDTypeEgTin    InvoicesResourceInvoiceTaxIDType = "eg_tin"
-	InvoicesResourceInvoiceTaxIDTypeEsCif    InvoicesResourceInvoiceTaxIDType = "es_cif"
-	InvoicesResourceInvoiceTaxIDTypeEtTin    InvoicesResourceInvoiceTaxIDType = "et_tin"
-	InvoicesResourceInvoiceTaxIDTypeEuOSsVAT InvoicesResourceInvoiceTaxIDType = "eu_oss_vat"
-	InvoicesResourceInvoiceTaxIDTypeEuVAT    InvoicesResourceInvoiceTaxIDType = "eu_vat"
-	InvoicesResourceInvoiceTaxIDTypeFoVAT    InvoicesResourceInvoiceTaxIDType = "fo_vat"
-	InvoicesResourceInvoiceTaxIDTypeGbVAT    InvoicesResourceInvoiceTaxIDType = "gb_vat"
-	InvoicesResourceInvoiceTaxIDTypeGeVAT    InvoicesResourceInvoiceTaxIDType = "ge_vat"
-	InvoicesResourceInvoiceTaxIDTypeGiTin    InvoicesResourceInvoiceTaxIDType = "gi_tin"
-	InvoicesResourceInvoiceTaxIDTypeGnNif    InvoicesResourceInvoiceTaxIDType = "gn_nif"
-	InvoicesResourceInvoiceTaxIDTypeHkBr     InvoicesResourceInvoiceTaxIDType = "hk_br"
-	InvoicesResourceInvoiceTaxIDTypeHrOib    InvoicesResourceInvoiceTaxIDType = "hr_oib"
-	InvoicesResourceInvoiceTaxIDTypeHuTin    InvoicesResourceInvoiceTaxIDType = "hu_tin"
-	InvoicesResourceInvoiceTaxIDTypeIcNif    InvoicesResourceInvoiceTaxIDType = "ic_nif"
-	InvoicesResourceInvoiceTaxIDTypeIDNpwp   InvoicesResourceInvoiceTaxIDType = "id_npwp"
-	InvoicesResourceInvoiceTaxIDTypeIlVAT    InvoicesResourceInvoiceTaxIDType = "il_vat"
-	InvoicesResourceInvoiceTaxIDTypeInGst    InvoicesResourceInvoiceTaxIDType = "in_gst"
-	InvoicesResourceInvoiceTaxIDTypeIsVAT    InvoicesResourceInvoiceTaxIDType = "is_vat"
-	InvoicesResourceInvoiceTaxIDTypeItCf     InvoicesResourceInvoiceTaxIDType = "it_cf"
-	InvoicesResourceInvoiceTaxIDTypeJpCn     InvoicesResourceInvoiceTaxIDType = "jp_cn"
-	InvoicesResourceInvoiceTaxIDTypeJpRn     InvoicesResourceInvoiceTaxIDType = "jp_rn"
-	InvoicesResourceInvoiceTaxIDTypeJpTrn    InvoicesResourceInvoiceTaxIDType = "jp_trn"
-	InvoicesResourceInvoiceTaxIDTypeKePIN    InvoicesResourceInvoiceTaxIDType = "ke_pin"
-	InvoicesResourceInvoiceTaxIDTypeKgTin    InvoicesResourceInvoiceTaxIDType = "kg_tin"
-	InvoicesResourceInvoiceTaxIDTypeKhTin    InvoicesResourceInvoiceTaxIDType = "kh_tin"
-	InvoicesResourceInvoiceTaxIDTypeKrBrn    InvoicesResourceInvoiceTaxIDType = "kr_brn"
-	InvoicesResourceInvoiceTaxIDTypeKzBin    InvoicesResourceInvoiceTaxIDType = "kz_bin"
-	InvoicesResourceInvoiceTaxIDTypeLaTin    InvoicesResourceInvoiceTaxIDType = "la_tin"
-	InvoicesResourceInvoiceTaxIDTypeLiUID    InvoicesResourceInvoiceTaxIDType = "li_uid"
-	InvoicesResourceInvoiceTaxIDTypeLiVAT    InvoicesResourceInvoiceTaxIDType = "li_vat"
-	InvoicesResourceInvoiceTaxIDTypeLkVAT    InvoicesResourceInvoiceTaxIDType = "lk_vat"
-	InvoicesResourceInvoiceTaxIDTypeMaVAT    InvoicesResourceInvoiceTaxIDType = "ma_vat"
-	InvoicesResourceInvoiceTaxIDTypeMdVAT    InvoicesResourceInvoiceTaxIDType = "md_vat"
-	InvoicesResourceInvoiceTaxIDTypeMePib    InvoicesResourceInvoiceTaxIDType = "me_pib"
-	InvoicesResourceInvoiceTaxIDTypeMkVAT    InvoicesResourceInvoiceTaxIDType = "mk_vat"
-	InvoicesResourceInvoiceTaxIDTypeMrNif    InvoicesResourceInvoiceTaxIDType = "mr_nif"
-	InvoicesResourceInvoiceTaxIDTypeMxRfc    InvoicesResourceInvoiceTaxIDType = "mx_rfc"
-	InvoicesResourceInvoiceTaxIDTypeMyFrp    InvoicesResourceInvoiceTaxIDType = "my_frp"
-	InvoicesResourceInvoiceTaxIDTypeMyItn    InvoicesResourceInvoiceTaxIDType = "my_itn"
-	InvoicesResourceInvoiceTaxIDTypeMySst    InvoicesResourceInvoiceTaxIDType = "my_sst"
-	InvoicesResourceInvoiceTaxIDTypeNgTin    InvoicesResourceInvoiceTaxIDType = "ng_tin"
-	InvoicesResourceInvoiceTaxIDTypeNoVAT    InvoicesResourceInvoiceTaxIDType = "no_vat"
-	InvoicesResourceInvoiceTaxIDTypeNoVoec   InvoicesResourceInvoiceTaxIDType = "no_voec"
-	InvoicesResourceInvoiceTaxIDTypeNpPan    InvoicesResourceInvoiceTaxIDType = "np_pan"
-	InvoicesResourceInvoiceTaxIDTypeNzGst    InvoicesResourceInvoiceTaxIDType = "nz_gst"
-	InvoicesResourceInvoiceTaxIDTypeOmVAT    InvoicesResourceInvoiceTaxIDType = "om_vat"
-	InvoicesResourceInvoiceTaxIDTypePeRuc    InvoicesResourceInvoiceTaxIDType = "pe_ruc"
-	InvoicesResourceInvoiceTaxIDTypePhTin    InvoicesResourceInvoiceTaxIDType = "ph_tin"
-	InvoicesResourceInvoiceTaxIDTypePlNip    InvoicesResourceInvoiceTaxIDType = "pl_nip"
-	InvoicesResourceInvoiceTaxIDTypePyRuc    InvoicesResourceInvoiceTaxIDType = "py_ruc"
-	InvoicesResourceInvoiceTaxIDTypeRoTin    InvoicesResourceInvoiceTaxIDType = "ro_tin"
-	InvoicesResourceInvoiceTaxIDTypeRsPib    InvoicesResourceInvoiceTaxIDType = "rs_pib"
-	InvoicesResourceInvoiceTaxIDTypeRuInn    InvoicesResourceInvoiceTaxIDType = "ru_inn"
-	InvoicesResourceInvoiceTaxIDTypeRuKpp    InvoicesResourceInvoiceTaxIDType = "ru_kpp"
-	InvoicesResourceInvoiceTaxIDTypeSaVAT    InvoicesResourceInvoiceTaxIDType = "sa_vat"
-	InvoicesResourceInvoiceTaxIDTypeSgGst    InvoicesResourceInvoiceTaxIDType = "sg_gst"
-	InvoicesResourceInvoiceTaxIDTypeSgUen    InvoicesResourceInvoiceTaxIDType = "sg_uen"
-	InvoicesResourceInvoiceTaxIDTypeSiTin    InvoicesResourceInvoiceTaxIDType = "si_tin"
-	InvoicesResourceInvoiceTaxIDTypeSnNinea  InvoicesResourceInvoiceTaxIDType = "sn_ninea"
-	InvoicesResourceInvoiceTaxIDTypeSrFin    InvoicesResourceInvoiceTaxIDType = "sr_fin"
-	InvoicesResourceInvoiceTaxIDTypeSvNit    InvoicesResourceInvoiceTaxIDType = "sv_nit"
-	InvoicesResourceInvoiceTaxIDTypeThVAT    InvoicesResourceInvoiceTaxIDType = "th_vat"
-	InvoicesResourceInvoiceTaxIDTypeTjTin    InvoicesResourceInvoiceTaxIDType = "tj_tin"
-	InvoicesResourceInvoiceTaxIDTypeTrTin    InvoicesResourceInvoiceTaxIDType = "tr_tin"
-	InvoicesResourceInvoiceTaxIDTypeTwVAT    InvoicesResourceInvoiceTaxIDType = "tw_vat"
-	InvoicesResourceInvoiceTaxIDTypeTzVAT    InvoicesResourceInvoiceTaxIDType = "tz_vat"
-	InvoicesResourceInvoiceTaxIDTypeUaVAT    InvoicesResourceInvoiceTaxIDType = "ua_vat"
-	InvoicesResourceInvoiceTaxIDTypeUgTin    InvoicesResourceInvoiceTaxIDType = "ug_tin"
-	InvoicesResourceInvoiceTaxIDTypeUnknown  InvoicesResourceInvoiceTaxIDType = "unknown"
-	InvoicesResourceInvoiceTaxIDTypeUsEin    InvoicesResourceInvoiceTaxIDType = "us_ein"
-	InvoicesResourceInvoiceTaxIDTypeUyRuc    InvoicesResourceInvoiceTaxIDType = "uy_ruc"
-	InvoicesResourceInvoiceTaxIDTypeUzTin    InvoicesResourceInvoiceTaxIDType = "uz_tin"
-	InvoicesResourceInvoiceTaxIDTypeUzVAT    InvoicesResourceInvoiceTaxIDType = "uz_vat"
-	InvoicesResourceInvoiceTaxIDTypeVeRif    InvoicesResourceInvoiceTaxIDType = "ve_rif"
-	InvoicesResourceInvoiceTaxIDTypeVnTin    InvoicesResourceInvoiceTaxIDType = "vn_tin"
-	InvoicesResourceInvoiceTaxIDTypeZaVAT    InvoicesResourceInvoiceTaxIDType = "za_vat"
-	InvoicesResourceInvoiceTaxIDTypeZmTin    InvoicesResourceInvoiceTaxIDType = "zm_tin"
-	InvoicesResourceInvoiceTaxIDTypeZwTin    InvoicesResourceInvoiceTaxIDType = "zw_tin"
+	InvoicesInvoiceTaxIDTypeAdNrt    InvoicesInvoiceTaxIDType = "ad_nrt"
+	InvoicesInvoiceTaxIDTypeAeTrn    InvoicesInvoiceTaxIDType = "ae_trn"
+	InvoicesInvoiceTaxIDTypeAlTin    InvoicesInvoiceTaxIDType = "al_tin"
+	InvoicesInvoiceTaxIDTypeAmTin    InvoicesInvoiceTaxIDType = "am_tin"
+	InvoicesInvoiceTaxIDTypeAoTin    InvoicesInvoiceTaxIDType = "ao_tin"
+	InvoicesInvoiceTaxIDTypeArCuit   InvoicesInvoiceTaxIDType = "ar_cuit"
+	InvoicesInvoiceTaxIDTypeAuAbn    InvoicesInvoiceTaxIDType = "au_abn"
+	InvoicesInvoiceTaxIDTypeAuArn    InvoicesInvoiceTaxIDType = "au_arn"
+	InvoicesInvoiceTaxIDTypeAwTin    InvoicesInvoiceTaxIDType = "aw_tin"
+	InvoicesInvoiceTaxIDTypeAzTin    InvoicesInvoiceTaxIDType = "az_tin"
+	InvoicesInvoiceTaxIDTypeBaTin    InvoicesInvoiceTaxIDType = "ba_tin"
+	InvoicesInvoiceTaxIDTypeBbTin    InvoicesInvoiceTaxIDType = "bb_tin"
+	InvoicesInvoiceTaxIDTypeBdBin    InvoicesInvoiceTaxIDType = "bd_bin"
+	InvoicesInvoiceTaxIDTypeBfIfu    InvoicesInvoiceTaxIDType = "bf_ifu"
+	InvoicesInvoiceTaxIDTypeBgUic    InvoicesInvoiceTaxIDType = "bg_uic"
+	InvoicesInvoiceTaxIDTypeBhVAT    InvoicesInvoiceTaxIDType = "bh_vat"
+	InvoicesInvoiceTaxIDTypeBjIfu    InvoicesInvoiceTaxIDType = "bj_ifu"
+	InvoicesInvoiceTaxIDTypeBoTin    InvoicesInvoiceTaxIDType = "bo_tin"
+	InvoicesInvoiceTaxIDTypeBrCnpj   InvoicesInvoiceTaxIDType = "br_cnpj"
+	InvoicesInvoiceTaxIDTypeBrCpf    InvoicesInvoiceTaxIDType = "br_cpf"
+	InvoicesInvoiceTaxIDTypeBsTin    InvoicesInvoiceTaxIDType = "bs_tin"
+	InvoicesInvoiceTaxIDTypeByTin    InvoicesInvoiceTaxIDType = "by_tin"
+	InvoicesInvoiceTaxIDTypeCaBn     InvoicesInvoiceTaxIDType = "ca_bn"
+	InvoicesInvoiceTaxIDTypeCaGstHst InvoicesInvoiceTaxIDType = "ca_gst_hst"
+	InvoicesInvoiceTaxIDTypeCaPstBc  InvoicesInvoiceTaxIDType = "ca_pst_bc"
+	InvoicesInvoiceTaxIDTypeCaPstMb  InvoicesInvoiceTaxIDType = "ca_pst_mb"
+	InvoicesInvoiceTaxIDTypeCaPstSk  InvoicesInvoiceTaxIDType = "ca_pst_sk"
+	InvoicesInvoiceTaxIDTypeCaQst    InvoicesInvoiceTaxIDType = "ca_qst"
+	InvoicesInvoiceTaxIDTypeCdNif    InvoicesInvoiceTaxIDType = "cd_nif"
+	InvoicesInvoiceTaxIDTypeChUID    InvoicesInvoiceTaxIDType = "ch_uid"
+	InvoicesInvoiceTaxIDTypeChVAT    InvoicesInvoiceTaxIDType = "ch_vat"
+	InvoicesInvoiceTaxIDTypeClTin    InvoicesInvoiceTaxIDType = "cl_tin"
+	InvoicesInvoiceTaxIDTypeCmNiu    InvoicesInvoiceTaxIDType = "cm_niu"
+	InvoicesInvoiceTaxIDTypeCnTin    InvoicesInvoiceTaxIDType = "cn_tin"
+	InvoicesInvoiceTaxIDTypeCoNit    InvoicesInvoiceTaxIDType = "co_nit"
+	InvoicesInvoiceTaxIDTypeCrTin    InvoicesInvoiceTaxIDType = "cr_tin"
+	InvoicesInvoiceTaxIDTypeCvNif    InvoicesInvoiceTaxIDType = "cv_nif"
+	InvoicesInvoiceTaxIDTypeDeStn    InvoicesInvoiceTaxIDType = "de_stn"
+	InvoicesInvoiceTaxIDTypeDoRcn    InvoicesInvoiceTaxIDType = "do_rcn"
+	InvoicesInvoiceTaxIDTypeEcRuc    InvoicesInvoiceTaxIDType = "ec_ruc"
+	InvoicesInvoiceTaxIDTypeEgTin    InvoicesInvoiceTaxIDType = "eg_tin"
+	InvoicesInvoiceTaxIDTypeEsCif    InvoicesInvoiceTaxIDType = "es_cif"
+	InvoicesInvoiceTaxIDTypeEtTin    InvoicesInvoiceTaxIDType = "et_tin"
+	InvoicesInvoiceTaxIDTypeEuOSsVAT InvoicesInvoiceTaxIDType = "eu_oss_vat"
+	InvoicesInvoiceTaxIDTypeEuVAT    InvoicesInvoiceTaxIDType = "eu_vat"
+	InvoicesInvoiceTaxIDTypeFoVAT    InvoicesInvoiceTaxIDType = "fo_vat"
+	InvoicesInvoiceTaxIDTypeGbVAT    InvoicesInvoiceTaxIDType = "gb_vat"
+	InvoicesInvoiceTaxIDTypeGeVAT    InvoicesInvoiceTaxIDType = "ge_vat"
+	InvoicesInvoiceTaxIDTypeGiTin    InvoicesInvoiceTaxIDType = "gi_tin"
+	InvoicesInvoiceTaxIDTypeGnNif    InvoicesInvoiceTaxIDType = "gn_nif"
+	InvoicesInvoiceTaxIDTypeHkBr     InvoicesInvoiceTaxIDType = "hk_br"
+	InvoicesInvoiceTaxIDTypeHrOib    InvoicesInvoiceTaxIDType = "hr_oib"
+	InvoicesInvoiceTaxIDTypeHuTin    InvoicesInvoiceTaxIDType = "hu_tin"
+	InvoicesInvoiceTaxIDTypeIcNif    InvoicesInvoiceTaxIDType = "ic_nif"
+	InvoicesInvoiceTaxIDTypeIDNpwp   InvoicesInvoiceTaxIDType = "id_npwp"
+	InvoicesInvoiceTaxIDTypeIlVAT    InvoicesInvoiceTaxIDType = "il_vat"
+	InvoicesInvoiceTaxIDTypeInGst    InvoicesInvoiceTaxIDType = "in_gst"
+	InvoicesInvoiceTaxIDTypeIsVAT    InvoicesInvoiceTaxIDType = "is_vat"
+	InvoicesInvoiceTaxIDTypeItCf     InvoicesInvoiceTaxIDType = "it_cf"
+	InvoicesInvoiceTaxIDTypeJpCn     InvoicesInvoiceTaxIDType = "jp_cn"
+	InvoicesInvoiceTaxIDTypeJpRn     InvoicesInvoiceTaxIDType = "jp_rn"
+	InvoicesInvoiceTaxIDTypeJpTrn    InvoicesInvoiceTaxIDType = "jp_trn"
+	InvoicesInvoiceTaxIDTypeKePIN    InvoicesInvoiceTaxIDType = "ke_pin"
+	InvoicesInvoiceTaxIDTypeKgTin    InvoicesInvoiceTaxIDType = "kg_tin"
+	InvoicesInvoiceTaxIDTypeKhTin    InvoicesInvoiceTaxIDType = "kh_tin"
+	InvoicesInvoiceTaxIDTypeKrBrn    InvoicesInvoiceTaxIDType = "kr_brn"
+	InvoicesInvoiceTaxIDTypeKzBin    InvoicesInvoiceTaxIDType = "kz_bin"
+	InvoicesInvoiceTaxIDTypeLaTin    InvoicesInvoiceTaxIDType = "la_tin"
+	InvoicesInvoiceTaxIDTypeLiUID    InvoicesInvoiceTaxIDType = "li_uid"
+	InvoicesInvoiceTaxIDTypeLiVAT    InvoicesInvoiceTaxIDType = "li_vat"
+	InvoicesInvoiceTaxIDTypeLkVAT    InvoicesInvoiceTaxIDType = "lk_vat"
+	InvoicesInvoiceTaxIDTypeMaVAT    InvoicesInvoiceTaxIDType = "ma_vat"
+	InvoicesInvoiceTaxIDTypeMdVAT    InvoicesInvoiceTaxIDType = "md_vat"
+	InvoicesInvoiceTaxIDTypeMePib    InvoicesInvoiceTaxIDType = "me_pib"
+	InvoicesInvoiceTaxIDTypeMkVAT    InvoicesInvoiceTaxIDType = "mk_vat"
+	InvoicesInvoiceTaxIDTypeMrNif    InvoicesInvoiceTaxIDType = "mr_nif"
+	InvoicesInvoiceTaxIDTypeMxRfc    InvoicesInvoiceTaxIDType = "mx_rfc"
+	InvoicesInvoiceTaxIDTypeMyFrp    InvoicesInvoiceTaxIDType = "my_frp"
+	InvoicesInvoiceTaxIDTypeMyItn    InvoicesInvoiceTaxIDType = "my_itn"
+	InvoicesInvoiceTaxIDTypeMySst    InvoicesInvoiceTaxIDType = "my_sst"
+	InvoicesInvoiceTaxIDTypeNgTin    InvoicesInvoiceTaxIDType = "ng_tin"
+	InvoicesInvoiceTaxIDTypeNoVAT    InvoicesInvoiceTaxIDType = "no_vat"
+	InvoicesInvoiceTaxIDTypeNoVoec   InvoicesInvoiceTaxIDType = "no_voec"
+	InvoicesInvoiceTaxIDTypeNpPan    InvoicesInvoiceTaxIDType = "np_pan"
+	InvoicesInvoiceTaxIDTypeNzGst    InvoicesInvoiceTaxIDType = "nz_gst"
+	InvoicesInvoiceTaxIDTypeOmVAT    InvoicesInvoiceTaxIDType = "om_vat"
+	InvoicesInvoiceTaxIDTypePeRuc    InvoicesInvoiceTaxIDType = "pe_ruc"
+	InvoicesInvoiceTaxIDTypePhTin    InvoicesInvoiceTaxIDType = "ph_tin"
+	InvoicesInvoiceTaxIDTypePlNip    InvoicesInvoiceTaxIDType = "pl_nip"
+	InvoicesInvoiceTaxIDTypePyRuc    InvoicesInvoiceTaxIDType = "py_ruc"
+	InvoicesInvoiceTaxIDTypeRoTin    InvoicesInvoiceTaxIDType = "ro_tin"
+	InvoicesInvoiceTaxIDTypeRsPib    InvoicesInvoiceTaxIDType = "rs_pib"
+	InvoicesInvoiceTaxIDTypeRuInn    InvoicesInvoiceTaxIDType = "ru_inn"
+	InvoicesInvoiceTaxIDTypeRuKpp    InvoicesInvoiceTaxIDType = "ru_kpp"
+	InvoicesInvoiceTaxIDTypeSaVAT    InvoicesInvoiceTaxIDType = "sa_vat"
+	InvoicesInvoiceTaxIDTypeSgGst    InvoicesInvoiceTaxIDType = "sg_gst"
+	InvoicesInvoiceTaxIDTypeSgUen    InvoicesInvoiceTaxIDType = "sg_uen"
+	InvoicesInvoiceTaxIDTypeSiTin    InvoicesInvoiceTaxIDType = "si_tin"
+	InvoicesInvoiceTaxIDTypeSnNinea  InvoicesInvoiceTaxIDType = "sn_ninea"
+	InvoicesInvoiceTaxIDTypeSrFin    InvoicesInvoiceTaxIDType = "sr_fin"
+	InvoicesInvoiceTaxIDTypeSvNit    InvoicesInvoiceTaxIDType = "sv_nit"
+	InvoicesInvoiceTaxIDTypeThVAT    InvoicesInvoiceTaxIDType = "th_vat"
+	InvoicesInvoiceTaxIDTypeTjTin    InvoicesInvoiceTaxIDType = "tj_tin"
+	InvoicesInvoiceTaxIDTypeTrTin    InvoicesInvoiceTaxIDType = "tr_tin"
+	InvoicesInvoiceTaxIDTypeTwVAT    InvoicesInvoiceTaxIDType = "tw_vat"
+	InvoicesInvoiceTaxIDTypeTzVAT    InvoicesInvoiceTaxIDType = "tz_vat"
+	InvoicesInvoiceTaxIDTypeUaVAT    InvoicesInvoiceTaxIDType = "ua_vat"
+	InvoicesInvoiceTaxIDTypeUgTin    InvoicesInvoiceTaxIDType = "ug_tin"
+	InvoicesInvoiceTaxIDTypeUnknown  InvoicesInvoiceTaxIDType = "unknown"
+	InvoicesInvoiceTaxIDTypeUsEin    InvoicesInvoiceTaxIDType = "us_ein"
+	InvoicesInvoiceTaxIDTypeUyRuc    InvoicesInvoiceTaxIDType = "uy_ruc"
+	InvoicesInvoiceTaxIDTypeUzTin    InvoicesInvoiceTaxIDType = "uz_tin"
+	InvoicesInvoiceTaxIDTypeUzVAT    InvoicesInvoiceTaxIDType = "uz_vat"
+	InvoicesInvoiceTaxIDTypeVeRif    InvoicesInvoiceTaxIDType = "ve_rif"
+	InvoicesInvoiceTaxIDTypeVnTin    InvoicesInvoiceTaxIDType = "vn_tin"
+	InvoicesInvoiceTaxIDTypeZaVAT    InvoicesInvoiceTaxIDType = "za_vat"
+	InvoicesInvoiceTaxIDTypeZmTin    InvoicesInvoiceTaxIDType = "zm_tin"
+	InvoicesInvoiceTaxIDTypeZwTin    InvoicesInvoiceTaxIDType = "zw_tin"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v InvoicesResourceInvoiceTaxIDType) Known() bool {
+func (v InvoicesInvoiceTaxIDType) Known() bool {
 	switch v {
-	case InvoicesResourceInvoiceTaxIDTypeAdNrt, InvoicesResourceInvoiceTaxIDTypeAeTrn, InvoicesResourceInvoiceTaxIDTypeAlTin, InvoicesResourceInvoiceTaxIDTypeAmTin, InvoicesResourceInvoiceTaxIDTypeAoTin, InvoicesResourceInvoiceTaxIDTypeArCuit, InvoicesResourceInvoiceTaxIDTypeAuAbn, InvoicesResourceInvoiceTaxIDTypeAuArn, InvoicesResourceInvoiceTaxIDTypeAwTin, InvoicesResourceInvoiceTaxIDTypeAzTin, InvoicesResourceInvoiceTaxIDTypeBaTin, InvoicesResourceInvoiceTaxIDTypeBbTin, InvoicesResourceInvoiceTaxIDTypeBdBin, InvoicesResourceInvoiceTaxIDTypeBfIfu, InvoicesResourceInvoiceTaxIDTypeBgUic, InvoicesResourceInvoiceTaxIDTypeBhVAT, InvoicesResourceInvoiceTaxIDTypeBjIfu, InvoicesResourceInvoiceTaxIDTypeBoTin, InvoicesResourceInvoiceTaxIDTypeBrCnpj, InvoicesResourceInvoiceTaxIDTypeBrCpf, InvoicesResourceInvoiceTaxIDTypeBsTin, InvoicesResourceInvoiceTaxIDTypeByTin, InvoicesResourceInvoiceTaxIDTypeCaBn, InvoicesResourceInvoiceTaxIDTypeCaGstHst, InvoicesResourceInvoiceTaxIDTypeCaPstBc, InvoicesResourceInvoiceTaxIDTypeCaPstMb, InvoicesResourceInvoiceTaxIDTypeCaPstSk, InvoicesResourceInvoiceTaxIDTypeCaQst, InvoicesResourceInvoiceTaxIDTypeCdNif, InvoicesResourceInvoiceTaxIDTypeChUID, InvoicesResourceInvoiceTaxIDTypeChVAT, InvoicesResourceInvoiceTaxIDTypeClTin, InvoicesResourceInvoiceTaxIDTypeCmNiu, InvoicesResourceInvoiceTaxIDTypeCnTin, InvoicesResourceInvoiceTaxIDTypeCoNit, InvoicesResourceInvoiceTaxIDTypeCrTin, InvoicesResourceInvoiceTaxIDTypeCvNif, InvoicesResourceInvoiceTaxIDTypeDeStn, InvoicesResourceInvoiceTaxIDTypeDoRcn, InvoicesResourceInvoiceTaxIDTypeEcRuc, InvoicesResourceInvoiceTaxIDTypeEgTin, InvoicesResourceInvoiceTaxIDTypeEsCif, InvoicesResourceInvoiceTaxIDTypeEtTin, InvoicesResourceInvoiceTaxIDTypeEuOSsVAT, InvoicesResourceInvoiceTaxIDTypeEuVAT, InvoicesResourceInvoiceTaxIDTypeFoVAT, InvoicesResourceInvoiceTaxIDTypeGbVAT, InvoicesResourceInvoiceTaxIDTypeGeVAT, InvoicesResourceInvoiceTaxIDTypeGiTin, InvoicesResourceInvoiceTaxIDTypeGnNif, InvoicesResourceInvoiceTaxIDTypeHkBr, InvoicesResourceInvoiceTaxIDTypeHrOib, InvoicesResourceInvoiceTaxIDTypeHuTin, InvoicesResourceInvoiceTaxIDTypeIcNif, InvoicesResourceInvoiceTaxIDTypeIDNpwp, InvoicesResourceInvoiceTaxIDTypeIlVAT, InvoicesResourceInvoiceTaxIDTypeInGst, InvoicesResourceInvoiceTaxIDTypeIsVAT, InvoicesResourceInvoiceTaxIDTypeItCf, InvoicesResourceInvoiceTaxIDTypeJpCn, InvoicesResourceInvoiceTaxIDTypeJpRn, InvoicesResourceInvoiceTaxIDTypeJpTrn, InvoicesResourceInvoiceTaxIDTypeKePIN, InvoicesResourceInvoiceTaxIDTypeKgTin, InvoicesResourceInvoiceTaxIDTypeKhTin, InvoicesResourceInvoiceTaxIDTypeKrBrn, InvoicesResourceInvoiceTaxIDTypeKzBin, InvoicesResourceInvoiceTaxIDTypeLaTin, InvoicesResourceInvoiceTaxIDTypeLiUID, InvoicesResourceInvoiceTaxIDTypeLiVAT, InvoicesResourceInvoiceTaxIDTypeLkVAT, InvoicesResourceInvoiceTaxIDTypeMaVAT, InvoicesResourceInvoiceTaxIDTypeMdVAT, InvoicesResourceInvoiceTaxIDTypeMePib, InvoicesResourceInvoiceTaxIDTypeMkVAT, InvoicesResourceInvoiceTaxIDTypeMrNif, InvoicesResourceInvoiceTaxIDTypeMxRfc, InvoicesResourceInvoiceTaxIDTypeMyFrp, InvoicesResourceInvoiceTaxIDTypeMyItn, InvoicesResourceInvoiceTaxIDTypeMySst, InvoicesResourceInvoiceTaxIDTypeNgTin, InvoicesResourceInvoiceTaxIDTypeNoVAT, InvoicesResourceInvoiceTaxIDTypeNoVoec, InvoicesResourceInvoiceTaxIDTypeNpPan, InvoicesResourceInvoiceTaxIDTypeNzGst, InvoicesResourceInvoiceTaxIDTypeOmVAT, InvoicesResourceInvoiceTaxIDTypePeRuc, InvoicesResourceInvoiceTaxIDTypePhTin, InvoicesResourceInvoiceTaxIDTypePlNip, InvoicesResourceInvoiceTaxIDTypePyRuc, InvoicesResourceInvoiceTaxIDTypeRoTin, InvoicesResourceInvoiceTaxIDTypeRsPib, InvoicesResourceInvoiceTaxIDTypeRuInn, InvoicesResourceInvoiceTaxIDTypeRuKpp, InvoicesResourceInvoiceTaxIDTypeSaVAT, InvoicesResourceInvoiceTaxIDTypeSgGst, InvoicesResourceInvoiceTaxIDTypeSgUen, InvoicesResourceInvoiceTaxIDTypeSiTin, InvoicesResourceInvoiceTaxIDTypeSnNinea, InvoicesResourceInvoiceTaxIDTypeSrFin, InvoicesResourceInvoiceTaxIDTypeSvNit, InvoicesResourceInvoiceTaxIDTypeThVAT, InvoicesResourceInvoiceTaxIDTypeTjTin, InvoicesResourceInvoiceTaxIDTypeTrTin, InvoicesResourceInvoiceTaxIDTypeTwVAT, InvoicesResourceInvoiceTaxIDTypeTzVAT, InvoicesResourceInvoiceTaxIDTypeUaVAT, InvoicesResourceInvoiceTaxIDTypeUgTin, InvoicesResourceInvoiceTaxIDTypeUnknown, InvoicesResourceInvoiceTaxIDTypeUsEin, InvoicesResourceInvoiceTaxIDTypeUyRuc, InvoicesResourceInvoiceTaxIDTypeUzTin, InvoicesResourceInvoiceTaxIDTypeUzVAT, InvoicesResourceInvoiceTaxIDTypeVeRif, InvoicesResourceInvoiceTaxIDTypeVnTin, InvoicesResourceInvoiceTaxIDTypeZaVAT, InvoicesResourceInvoiceTaxIDTypeZmTin, InvoicesResourceInvoiceTaxIDTypeZwTin:
+	case InvoicesInvoiceTaxIDTypeAdNrt, InvoicesInvoiceTaxIDTypeAeTrn, InvoicesInvoiceTaxIDTypeAlTin, InvoicesInvoiceTaxIDTypeAmTin, InvoicesInvoiceTaxIDTypeAoTin, InvoicesInvoiceTaxIDTypeArCuit, InvoicesInvoiceTaxIDTypeAuAbn, InvoicesInvoiceTaxIDTypeAuArn, InvoicesInvoiceTaxIDTypeAwTin, InvoicesInvoiceTaxIDTypeAzTin, InvoicesInvoiceTaxIDTypeBaTin, InvoicesInvoiceTaxIDTypeBbTin, InvoicesInvoiceTaxIDTypeBdBin, InvoicesInvoiceTaxIDTypeBfIfu, InvoicesInvoiceTaxIDTypeBgUic, InvoicesInvoiceTaxIDTypeBhVAT, InvoicesInvoiceTaxIDTypeBjIfu, InvoicesInvoiceTaxIDTypeBoTin, InvoicesInvoiceTaxIDTypeBrCnpj, InvoicesInvoiceTaxIDTypeBrCpf, InvoicesInvoiceTaxIDTypeBsTin, InvoicesInvoiceTaxIDTypeByTin, InvoicesInvoiceTaxIDTypeCaBn, InvoicesInvoiceTaxIDTypeCaGstHst, InvoicesInvoiceTaxIDTypeCaPstBc, InvoicesInvoiceTaxIDTypeCaPstMb, InvoicesInvoiceTaxIDTypeCaPstSk, InvoicesInvoiceTaxIDTypeCaQst, InvoicesInvoiceTaxIDTypeCdNif, InvoicesInvoiceTaxIDTypeChUID, InvoicesInvoiceTaxIDTypeChVAT, InvoicesInvoiceTaxIDTypeClTin, InvoicesInvoiceTaxIDTypeCmNiu, InvoicesInvoiceTaxIDTypeCnTin, InvoicesInvoiceTaxIDTypeCoNit, InvoicesInvoiceTaxIDTypeCrTin, InvoicesInvoiceTaxIDTypeCvNif, InvoicesInvoiceTaxIDTypeDeStn, InvoicesInvoiceTaxIDTypeDoRcn, InvoicesInvoiceTaxIDTypeEcRuc, InvoicesInvoiceTaxIDTypeEgTin, InvoicesInvoiceTaxIDTypeEsCif, InvoicesInvoiceTaxIDTypeEtTin, InvoicesInvoiceTaxIDTypeEuOSsVAT, InvoicesInvoiceTaxIDTypeEuVAT, InvoicesInvoiceTaxIDTypeFoVAT, InvoicesInvoiceTaxIDTypeGbVAT, InvoicesInvoiceTaxIDTypeGeVAT, InvoicesInvoiceTaxIDTypeGiTin, InvoicesInvoiceTaxIDTypeGnNif, InvoicesInvoiceTaxIDTypeHkBr, InvoicesInvoiceTaxIDTypeHrOib, InvoicesInvoiceTaxIDTypeHuTin, InvoicesInvoiceTaxIDTypeIcNif, InvoicesInvoiceTaxIDTypeIDNpwp, InvoicesInvoiceTaxIDTypeIlVAT, InvoicesInvoiceTaxIDTypeInGst, InvoicesInvoiceTaxIDTypeIsVAT, InvoicesInvoiceTaxIDTypeItCf, InvoicesInvoiceTaxIDTypeJpCn, InvoicesInvoiceTaxIDTypeJpRn, InvoicesInvoiceTaxIDTypeJpTrn, InvoicesInvoiceTaxIDTypeKePIN, InvoicesInvoiceTaxIDTypeKgTin, InvoicesInvoiceTaxIDTypeKhTin, InvoicesInvoiceTaxIDTypeKrBrn, InvoicesInvoiceTaxIDTypeKzBin, InvoicesInvoiceTaxIDTypeLaTin, InvoicesInvoiceTaxIDTypeLiUID, InvoicesInvoiceTaxIDTypeLiVAT, InvoicesInvoiceTaxIDTypeLkVAT, InvoicesInvoiceTaxIDTypeMaVAT, InvoicesInvoiceTaxIDTypeMdVAT, InvoicesInvoiceTaxIDTypeMePib, InvoicesInvoiceTaxIDTypeMkVAT, InvoicesInvoiceTaxIDTypeMrNif, InvoicesInvoiceTaxIDTypeMxRfc, InvoicesInvoiceTaxIDTypeMyFrp, InvoicesInvoiceTaxIDTypeMyItn, InvoicesInvoiceTaxIDTypeMySst, InvoicesInvoiceTaxIDTypeNgTin, InvoicesInvoiceTaxIDTypeNoVAT, InvoicesInvoiceTaxIDTypeNoVoec, InvoicesInvoiceTaxIDTypeNpPan, InvoicesInvoiceTaxIDTypeNzGst, InvoicesInvoiceTaxIDTypeOmVAT, InvoicesInvoiceTaxIDTypePeRuc, InvoicesInvoiceTaxIDTypePhTin, InvoicesInvoiceTaxIDTypePlNip, InvoicesInvoiceTaxIDTypePyRuc, InvoicesInvoiceTaxIDTypeRoTin, InvoicesInvoiceTaxIDTypeRsPib, InvoicesInvoiceTaxIDTypeRuInn, InvoicesInvoiceTaxIDTypeRuKpp, InvoicesInvoiceTaxIDTypeSaVAT, InvoicesInvoiceTaxIDTypeSgGst, InvoicesInvoiceTaxIDTypeSgUen, InvoicesInvoiceTaxIDTypeSiTin, InvoicesInvoiceTaxIDTypeSnNinea, InvoicesInvoiceTaxIDTypeSrFin, InvoicesInvoiceTaxIDTypeSvNit, InvoicesInvoiceTaxIDTypeThVAT, InvoicesInvoiceTaxIDTypeTjTin, InvoicesInvoiceTaxIDTypeTrTin, InvoicesInvoiceTaxIDTypeTwVAT, InvoicesInvoiceTaxIDTypeTzVAT, InvoicesInvoiceTaxIDTypeUaVAT, InvoicesInvoiceTaxIDTypeUgTin, InvoicesInvoiceTaxIDTypeUnknown, InvoicesInvoiceTaxIDTypeUsEin, InvoicesInvoiceTaxIDTypeUyRuc, InvoicesInvoiceTaxIDTypeUzTin, InvoicesInvoiceTaxIDTypeUzVAT, InvoicesInvoiceTaxIDTypeVeRif, InvoicesInvoiceTaxIDTypeVnTin, InvoicesInvoiceTaxIDTypeZaVAT, InvoicesInvoiceTaxIDTypeZmTin, InvoicesInvoiceTaxIDTypeZwTin:
 		return true
 	}
 	return false
 }
 
-// InvoicesResourcePretaxCreditAmountType is what the field Type of InvoicesResourcePretaxCreditAmount
-// holds.
-type InvoicesResourcePretaxCreditAmountType string
+// InvoicesPretaxCreditAmountType is what the field Type of InvoicesPretaxCreditAmount holds.
+type InvoicesPretaxCreditAmountType string
 
-// The values of InvoicesResourcePretaxCreditAmountType that the schema knows.
+// The values of InvoicesPretaxCreditAmountType that the schema knows.
 const (
-	InvoicesResourcePretaxCreditAmountTypeCreditBalanceTransaction InvoicesResourcePretaxCreditAmountType = "credit_balance_transaction"
-	InvoicesResourcePretaxCreditAmountTypeDiscount                 InvoicesResourcePretaxCreditAmountType = "discount"
+	InvoicesPretaxCreditAmountTypeCreditBalanceTransaction InvoicesPretaxCreditAmountType = "credit_balance_transaction"
+	InvoicesPretaxCreditAmountTypeDiscount                 InvoicesPretaxCreditAmountType = "discount"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v InvoicesResourcePretaxCreditAmountType) Known() bool {
+func (v InvoicesPretaxCreditAmountType) Known() bool {
 	switch v {
-	case InvoicesResourcePretaxCreditAmountTypeCreditBalanceTransaction, InvoicesResourcePretaxCreditAmountTypeDiscount:
+	case InvoicesPretaxCreditAmountTypeCreditBalanceTransaction, InvoicesPretaxCreditAmountTypeDiscount:
 		return true
 	}
 	return false

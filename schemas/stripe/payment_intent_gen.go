@@ -319,18 +319,18 @@ type PaymentData struct {
 	Metadata    map[string]string `json:"metadata,omitzero"`
 }
 
-// PaymentFlowsAmountDetails is the schema's type payment_flows_amount_details.
-type PaymentFlowsAmountDetails struct {
-	DiscountAmount *int64                                      `json:"discount_amount,omitempty"`
-	Error          *PaymentFlowsAmountDetailsResourceError     `json:"error,omitempty"`
-	LineItems      *PaymentFlowsAmountDetailsLineItems         `json:"line_items,omitempty"`
-	Shipping       *PaymentFlowsAmountDetailsResourceShipping  `json:"shipping,omitempty"`
-	Tax            *PaymentFlowsAmountDetailsResourceTax       `json:"tax,omitempty"`
-	Tip            *PaymentFlowsAmountDetailsClientResourceTip `json:"tip,omitempty"`
+// AmountDetails is the schema's type payment_flows_amount_details.
+type AmountDetails struct {
+	DiscountAmount *int64                  `json:"discount_amount,omitempty"`
+	Error          *AmountDetailsError     `json:"error,omitempty"`
+	LineItems      *AmountDetailsLineItems `json:"line_items,omitempty"`
+	Shipping       *AmountDetailsShipping  `json:"shipping,omitempty"`
+	Tax            *AmountDetailsTax       `json:"tax,omitempty"`
+	Tip            *AmountDetailsClientTip `json:"tip,omitempty"`
 }
 
-// PaymentFlowsAmountDetailsLineItems is what the field LineItems of PaymentFlowsAmountDetails holds.
-type PaymentFlowsAmountDetailsLineItems struct {
+// AmountDetailsLineItems is what the field LineItems of AmountDetails holds.
+type AmountDetailsLineItems struct {
 	Data    []PaymentIntentAmountDetailsLineItem `json:"data"`
 	HasMore bool                                 `json:"has_more"`
 	// Always "list".
@@ -338,66 +338,62 @@ type PaymentFlowsAmountDetailsLineItems struct {
 	URL    string `json:"url"`
 }
 
-// PaymentFlowsAmountDetailsClientResourceTip is the schema's type
-// payment_flows_amount_details_client_resource_tip.
-type PaymentFlowsAmountDetailsClientResourceTip struct {
+// AmountDetailsClientTip is the schema's type payment_flows_amount_details_client_resource_tip.
+type AmountDetailsClientTip struct {
 	Amount *int64 `json:"amount,omitempty"`
 }
 
-// PaymentFlowsAmountDetailsResourceError is the schema's type
-// payment_flows_amount_details_resource_error.
-type PaymentFlowsAmountDetailsResourceError struct {
-	Code    payload.Nullable[PaymentFlowsAmountDetailsResourceErrorCode] `json:"code,omitzero"`
-	Message payload.Nullable[string]                                     `json:"message,omitzero"`
+// AmountDetailsError is the schema's type payment_flows_amount_details_resource_error.
+type AmountDetailsError struct {
+	Code    payload.Nullable[AmountDetailsErrorCode] `json:"code,omitzero"`
+	Message payload.Nullable[string]                 `json:"message,omitzero"`
 }
 
-// PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax is the schema's type
+// AmountDetailsLineItemsListLineItemTax is the schema's type
 // payment_flows_amount_details_resource_line_items_list_resource_line_item_resource_tax.
-type PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax struct {
+type AmountDetailsLineItemsListLineItemTax struct {
 	TotalTaxAmount int64 `json:"total_tax_amount"`
 }
 
-// PaymentFlowsAmountDetailsResourceShipping is the schema's type
-// payment_flows_amount_details_resource_shipping.
-type PaymentFlowsAmountDetailsResourceShipping struct {
+// AmountDetailsShipping is the schema's type payment_flows_amount_details_resource_shipping.
+type AmountDetailsShipping struct {
 	Amount         payload.Nullable[int64]  `json:"amount,omitzero"`
 	FromPostalCode payload.Nullable[string] `json:"from_postal_code,omitzero"`
 	ToPostalCode   payload.Nullable[string] `json:"to_postal_code,omitzero"`
 }
 
-// PaymentFlowsAmountDetailsResourceTax is the schema's type payment_flows_amount_details_resource_tax.
-type PaymentFlowsAmountDetailsResourceTax struct {
+// AmountDetailsTax is the schema's type payment_flows_amount_details_resource_tax.
+type AmountDetailsTax struct {
 	TotalTaxAmount payload.Nullable[int64] `json:"total_tax_amount,omitzero"`
 }
 
-// PaymentFlowsAutomaticPaymentMethodsPaymentIntent is the schema's type
+// AutomaticPaymentMethodsPaymentIntent is the schema's type
 // payment_flows_automatic_payment_methods_payment_intent.
-type PaymentFlowsAutomaticPaymentMethodsPaymentIntent struct {
-	AllowRedirects *PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects `json:"allow_redirects,omitempty"`
-	Enabled        bool                                                            `json:"enabled"`
+type AutomaticPaymentMethodsPaymentIntent struct {
+	AllowRedirects *AutomaticPaymentMethodsPaymentIntentAllowRedirects `json:"allow_redirects,omitempty"`
+	Enabled        bool                                                `json:"enabled"`
 }
 
-// PaymentFlowsPaymentDetails is the schema's type payment_flows_payment_details.
-type PaymentFlowsPaymentDetails struct {
+// PaymentDetails is the schema's type payment_flows_payment_details.
+type PaymentDetails struct {
 	CustomerReference payload.Nullable[string] `json:"customer_reference,omitzero"`
 	OrderReference    payload.Nullable[string] `json:"order_reference,omitzero"`
 }
 
-// PaymentFlowsPaymentIntentAsyncWorkflows is the schema's type
-// payment_flows_payment_intent_async_workflows.
-type PaymentFlowsPaymentIntentAsyncWorkflows struct {
-	Inputs *PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs `json:"inputs,omitempty"`
+// PaymentIntentAsyncWorkflows is the schema's type payment_flows_payment_intent_async_workflows.
+type PaymentIntentAsyncWorkflows struct {
+	Inputs *PaymentIntentAsyncWorkflowsInputs `json:"inputs,omitempty"`
 }
 
-// PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs is the schema's type
+// PaymentIntentAsyncWorkflowsInputs is the schema's type
 // payment_flows_payment_intent_async_workflows_resource_inputs.
-type PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs struct {
-	Tax *PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax `json:"tax,omitempty"`
+type PaymentIntentAsyncWorkflowsInputs struct {
+	Tax *PaymentIntentAsyncWorkflowsInputsTax `json:"tax,omitempty"`
 }
 
-// PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax is the schema's type
+// PaymentIntentAsyncWorkflowsInputsTax is the schema's type
 // payment_flows_payment_intent_async_workflows_resource_inputs_resource_tax.
-type PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax struct {
+type PaymentIntentAsyncWorkflowsInputsTax struct {
 	Calculation string `json:"calculation"`
 }
 
@@ -405,65 +401,65 @@ type PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax struct {
 type PaymentIntent struct {
 	ID string `json:"id"`
 	// Always "payment_intent".
-	Object                            string                                                             `json:"object"`
-	AllowedPaymentMethodTypes         payload.Nullable[[]PaymentIntentAllowedPaymentMethodTypesItem]     `json:"allowed_payment_method_types,omitzero"`
-	Amount                            *int64                                                             `json:"amount,omitempty"`
-	AmountCapturable                  *int64                                                             `json:"amount_capturable,omitempty"`
-	AmountDetails                     *PaymentFlowsAmountDetails                                         `json:"amount_details,omitempty"`
-	AmountReceived                    *int64                                                             `json:"amount_received,omitempty"`
-	Application                       payload.Expandable[json.RawMessage]                                `json:"application,omitzero"`
-	ApplicationFeeAmount              payload.Nullable[int64]                                            `json:"application_fee_amount,omitzero"`
-	AutomaticPaymentMethods           payload.Nullable[PaymentFlowsAutomaticPaymentMethodsPaymentIntent] `json:"automatic_payment_methods,omitzero"`
-	CanceledAt                        payload.Nullable[payload.Unix]                                     `json:"canceled_at,omitzero"`
-	CancellationReason                payload.Nullable[PaymentIntentCancellationReason]                  `json:"cancellation_reason,omitzero"`
-	CaptureMethod                     *PaymentIntentCaptureMethod                                        `json:"capture_method,omitempty"`
-	ClientSecret                      payload.Nullable[string]                                           `json:"client_secret,omitzero"`
-	ConfirmationMethod                *PaymentIntentConfirmationMethod                                   `json:"confirmation_method,omitempty"`
-	Created                           payload.Unix                                                       `json:"created"`
-	Currency                          *string                                                            `json:"currency,omitempty"`
-	Customer                          payload.Expandable[Customer]                                       `json:"customer,omitzero"`
-	CustomerAccount                   payload.Nullable[string]                                           `json:"customer_account,omitzero"`
-	Description                       payload.Nullable[string]                                           `json:"description,omitzero"`
-	ExcludedPaymentMethodTypes        payload.Nullable[[]PaymentIntentExcludedPaymentMethodTypesItem]    `json:"excluded_payment_method_types,omitzero"`
-	Hooks                             *PaymentFlowsPaymentIntentAsyncWorkflows                           `json:"hooks,omitempty"`
-	LastPaymentError                  payload.Nullable[APIErrors]                                        `json:"last_payment_error,omitzero"`
-	LatestCharge                      payload.Expandable[Charge]                                         `json:"latest_charge,omitzero"`
-	Livemode                          bool                                                               `json:"livemode"`
-	ManagedPayments                   payload.Nullable[SmorResourceManagedPayments]                      `json:"managed_payments,omitzero"`
-	Metadata                          map[string]string                                                  `json:"metadata,omitzero"`
-	NextAction                        payload.Nullable[PaymentIntentNextAction]                          `json:"next_action,omitzero"`
-	OnBehalfOf                        payload.Expandable[json.RawMessage]                                `json:"on_behalf_of,omitzero"`
-	PaymentDetails                    *PaymentFlowsPaymentDetails                                        `json:"payment_details,omitempty"`
-	PaymentMethod                     payload.Expandable[json.RawMessage]                                `json:"payment_method,omitzero"`
-	PaymentMethodConfigurationDetails json.RawMessage                                                    `json:"payment_method_configuration_details,omitempty"`
-	PaymentMethodOptions              json.RawMessage                                                    `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes                []string                                                           `json:"payment_method_types,omitzero"`
-	PresentmentDetails                *PaymentFlowsPaymentIntentPresentmentDetails                       `json:"presentment_details,omitempty"`
-	Processing                        payload.Nullable[PaymentIntentProcessing]                          `json:"processing,omitzero"`
-	ReceiptEmail                      payload.Nullable[string]                                           `json:"receipt_email,omitzero"`
-	Review                            payload.Expandable[json.RawMessage]                                `json:"review,omitzero"`
-	SetupFutureUsage                  payload.Nullable[PaymentIntentSetupFutureUsage]                    `json:"setup_future_usage,omitzero"`
-	Shipping                          payload.Nullable[Shipping]                                         `json:"shipping,omitzero"`
-	StatementDescriptor               payload.Nullable[string]                                           `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix         payload.Nullable[string]                                           `json:"statement_descriptor_suffix,omitzero"`
-	Status                            PaymentIntentStatus                                                `json:"status"`
-	TransferData                      payload.Nullable[TransferData]                                     `json:"transfer_data,omitzero"`
-	TransferGroup                     payload.Nullable[string]                                           `json:"transfer_group,omitzero"`
+	Object                            string                                                          `json:"object"`
+	AllowedPaymentMethodTypes         payload.Nullable[[]PaymentIntentAllowedPaymentMethodTypesItem]  `json:"allowed_payment_method_types,omitzero"`
+	Amount                            *int64                                                          `json:"amount,omitempty"`
+	AmountCapturable                  *int64                                                          `json:"amount_capturable,omitempty"`
+	AmountDetails                     *AmountDetails                                                  `json:"amount_details,omitempty"`
+	AmountReceived                    *int64                                                          `json:"amount_received,omitempty"`
+	Application                       payload.Expandable[json.RawMessage]                             `json:"application,omitzero"`
+	ApplicationFeeAmount              payload.Nullable[int64]                                         `json:"application_fee_amount,omitzero"`
+	AutomaticPaymentMethods           payload.Nullable[AutomaticPaymentMethodsPaymentIntent]          `json:"automatic_payment_methods,omitzero"`
+	CanceledAt                        payload.Nullable[payload.Unix]                                  `json:"canceled_at,omitzero"`
+	CancellationReason                payload.Nullable[PaymentIntentCancellationReason]               `json:"cancellation_reason,omitzero"`
+	CaptureMethod                     *PaymentIntentCaptureMethod                                     `json:"capture_method,omitempty"`
+	ClientSecret                      payload.Nullable[string]                                        `json:"client_secret,omitzero"`
+	ConfirmationMethod                *PaymentIntentConfirmationMethod                                `json:"confirmation_method,omitempty"`
+	Created                           payload.Unix                                                    `json:"created"`
+	Currency                          *string                                                         `json:"currency,omitempty"`
+	Customer                          payload.Expandable[Customer]                                    `json:"customer,omitzero"`
+	CustomerAccount                   payload.Nullable[string]                                        `json:"customer_account,omitzero"`
+	Description                       payload.Nullable[string]                                        `json:"description,omitzero"`
+	ExcludedPaymentMethodTypes        payload.Nullable[[]PaymentIntentExcludedPaymentMethodTypesItem] `json:"excluded_payment_method_types,omitzero"`
+	Hooks                             *PaymentIntentAsyncWorkflows                                    `json:"hooks,omitempty"`
+	LastPaymentError                  payload.Nullable[APIErrors]                                     `json:"last_payment_error,omitzero"`
+	LatestCharge                      payload.Expandable[Charge]                                      `json:"latest_charge,omitzero"`
+	Livemode                          bool                                                            `json:"livemode"`
+	ManagedPayments                   payload.Nullable[SmorManagedPayments]                           `json:"managed_payments,omitzero"`
+	Metadata                          map[string]string                                               `json:"metadata,omitzero"`
+	NextAction                        payload.Nullable[PaymentIntentNextAction]                       `json:"next_action,omitzero"`
+	OnBehalfOf                        payload.Expandable[json.RawMessage]                             `json:"on_behalf_of,omitzero"`
+	PaymentDetails                    *PaymentDetails                                                 `json:"payment_details,omitempty"`
+	PaymentMethod                     payload.Expandable[json.RawMessage]                             `json:"payment_method,omitzero"`
+	PaymentMethodConfigurationDetails json.RawMessage                                                 `json:"payment_method_configuration_details,omitempty"`
+	PaymentMethodOptions              json.RawMessage                                                 `json:"payment_method_options,omitempty"`
+	PaymentMethodTypes                []string                                                        `json:"payment_method_types,omitzero"`
+	PresentmentDetails                *PaymentIntentPresentmentDetails                                `json:"presentment_details,omitempty"`
+	Processing                        payload.Nullable[PaymentIntentProcessing]                       `json:"processing,omitzero"`
+	ReceiptEmail                      payload.Nullable[string]                                        `json:"receipt_email,omitzero"`
+	Review                            payload.Expandable[json.RawMessage]                             `json:"review,omitzero"`
+	SetupFutureUsage                  payload.Nullable[PaymentIntentSetupFutureUsage]                 `json:"setup_future_usage,omitzero"`
+	Shipping                          payload.Nullable[Shipping]                                      `json:"shipping,omitzero"`
+	StatementDescriptor               payload.Nullable[string]                                        `json:"statement_descriptor,omitzero"`
+	StatementDescriptorSuffix         payload.Nullable[string]                                        `json:"statement_descriptor_suffix,omitzero"`
+	Status                            PaymentIntentStatus                                             `json:"status"`
+	TransferData                      payload.Nullable[TransferData]                                  `json:"transfer_data,omitzero"`
+	TransferGroup                     payload.Nullable[string]                                        `json:"transfer_group,omitzero"`
 }
 
 // PaymentIntentAmountDetailsLineItem is the schema's type payment_intent_amount_details_line_item.
 type PaymentIntentAmountDetailsLineItem struct {
 	ID string `json:"id"`
 	// Always "payment_intent_amount_details_line_item".
-	Object               string                                                                                      `json:"object"`
-	DiscountAmount       payload.Nullable[int64]                                                                     `json:"discount_amount,omitzero"`
-	PaymentMethodOptions json.RawMessage                                                                             `json:"payment_method_options,omitempty"`
-	ProductCode          payload.Nullable[string]                                                                    `json:"product_code,omitzero"`
-	ProductName          string                                                                                      `json:"product_name"`
-	Quantity             int64                                                                                       `json:"quantity"`
-	Tax                  payload.Nullable[PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax] `json:"tax,omitzero"`
-	UnitCost             int64                                                                                       `json:"unit_cost"`
-	UnitOfMeasure        payload.Nullable[string]                                                                    `json:"unit_of_measure,omitzero"`
+	Object               string                                                  `json:"object"`
+	DiscountAmount       payload.Nullable[int64]                                 `json:"discount_amount,omitzero"`
+	PaymentMethodOptions json.RawMessage                                         `json:"payment_method_options,omitempty"`
+	ProductCode          payload.Nullable[string]                                `json:"product_code,omitzero"`
+	ProductName          string                                                  `json:"product_name"`
+	Quantity             int64                                                   `json:"quantity"`
+	Tax                  payload.Nullable[AmountDetailsLineItemsListLineItemTax] `json:"tax,omitzero"`
+	UnitCost             int64                                                   `json:"unit_cost"`
+	UnitOfMeasure        payload.Nullable[string]                                `json:"unit_of_measure,omitzero"`
 }
 
 // PaymentIntentCardProcessing is the schema's type payment_intent_card_processing.
@@ -795,39 +791,38 @@ func (v FundingInstructionsBankTransferFinancialAddressType) Known() bool {
 	return false
 }
 
-// PaymentFlowsAmountDetailsResourceErrorCode is what the field Code of
-// PaymentFlowsAmountDetailsResourceError holds.
-type PaymentFlowsAmountDetailsResourceErrorCode string
+// AmountDetailsErrorCode is what the field Code of AmountDetailsError holds.
+type AmountDetailsErrorCode string
 
-// The values of PaymentFlowsAmountDetailsResourceErrorCode that the schema knows.
+// The values of AmountDetailsErrorCode that the schema knows.
 const (
-	PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsAmountMismatch                       PaymentFlowsAmountDetailsResourceErrorCode = "amount_details_amount_mismatch"
-	PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount PaymentFlowsAmountDetailsResourceErrorCode = "amount_details_tax_shipping_discount_greater_than_amount"
+	AmountDetailsErrorCodeAmountDetailsAmountMismatch                       AmountDetailsErrorCode = "amount_details_amount_mismatch"
+	AmountDetailsErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount AmountDetailsErrorCode = "amount_details_tax_shipping_discount_greater_than_amount"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsAmountDetailsResourceErrorCode) Known() bool {
+func (v AmountDetailsErrorCode) Known() bool {
 	switch v {
-	case PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsAmountMismatch, PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount:
+	case AmountDetailsErrorCodeAmountDetailsAmountMismatch, AmountDetailsErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount:
 		return true
 	}
 	return false
 }
 
-// PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects is what the field AllowRedirects of
-// PaymentFlowsAutomaticPaymentMethodsPaymentIntent holds.
-type PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects string
+// AutomaticPaymentMethodsPaymentIntentAllowRedirects is what the field AllowRedirects of
+// AutomaticPaymentMethodsPaymentIntent holds.
+type AutomaticPaymentMethodsPaymentIntentAllowRedirects string
 
-// The values of PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects that the schema knows.
+// The values of AutomaticPaymentMethodsPaymentIntentAllowRedirects that the schema knows.
 const (
-	PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects = "always"
-	PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsNever  PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects = "never"
+	AutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways AutomaticPaymentMethodsPaymentIntentAllowRedirects = "always"
+	AutomaticPaymentMethodsPaymentIntentAllowRedirectsNever  AutomaticPaymentMethodsPaymentIntentAllowRedirects = "never"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects) Known() bool {
+func (v AutomaticPaymentMethodsPaymentIntentAllowRedirects) Known() bool {
 	switch v {
-	case PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways, PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsNever:
+	case AutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways, AutomaticPaymentMethodsPaymentIntentAllowRedirectsNever:
 		return true
 	}
 	return false

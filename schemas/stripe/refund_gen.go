@@ -18,30 +18,30 @@ type EmailSent struct {
 type Refund struct {
 	ID string `json:"id"`
 	// Always "refund".
-	Object                    string                                       `json:"object"`
-	Amount                    int64                                        `json:"amount"`
-	BalanceTransaction        payload.Expandable[json.RawMessage]          `json:"balance_transaction,omitzero"`
-	Charge                    payload.Expandable[Charge]                   `json:"charge,omitzero"`
-	Created                   payload.Unix                                 `json:"created"`
-	Currency                  string                                       `json:"currency"`
-	Customer                  payload.Expandable[Customer]                 `json:"customer,omitzero"`
-	CustomerAccount           payload.Nullable[string]                     `json:"customer_account,omitzero"`
-	Description               *string                                      `json:"description,omitempty"`
-	DestinationDetails        *RefundDestinationDetails                    `json:"destination_details,omitempty"`
-	FailureBalanceTransaction payload.Expandable[json.RawMessage]          `json:"failure_balance_transaction,omitzero"`
-	FailureReason             *string                                      `json:"failure_reason,omitempty"`
-	InstructionsEmail         *string                                      `json:"instructions_email,omitempty"`
-	Metadata                  payload.Nullable[map[string]string]          `json:"metadata,omitzero"`
-	NextAction                *RefundNextAction                            `json:"next_action,omitempty"`
-	PaymentIntent             payload.Expandable[PaymentIntent]            `json:"payment_intent,omitzero"`
-	PaymentMethod             payload.Expandable[json.RawMessage]          `json:"payment_method,omitzero"`
-	PendingReason             *RefundPendingReason                         `json:"pending_reason,omitempty"`
-	PresentmentDetails        *PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
-	Reason                    payload.Nullable[RefundReason]               `json:"reason,omitzero"`
-	ReceiptNumber             payload.Nullable[string]                     `json:"receipt_number,omitzero"`
-	SourceTransferReversal    payload.Expandable[json.RawMessage]          `json:"source_transfer_reversal,omitzero"`
-	Status                    payload.Nullable[string]                     `json:"status,omitzero"`
-	TransferReversal          payload.Expandable[json.RawMessage]          `json:"transfer_reversal,omitzero"`
+	Object                    string                              `json:"object"`
+	Amount                    int64                               `json:"amount"`
+	BalanceTransaction        payload.Expandable[json.RawMessage] `json:"balance_transaction,omitzero"`
+	Charge                    payload.Expandable[Charge]          `json:"charge,omitzero"`
+	Created                   payload.Unix                        `json:"created"`
+	Currency                  string                              `json:"currency"`
+	Customer                  payload.Expandable[Customer]        `json:"customer,omitzero"`
+	CustomerAccount           payload.Nullable[string]            `json:"customer_account,omitzero"`
+	Description               *string                             `json:"description,omitempty"`
+	DestinationDetails        *RefundDestinationDetails           `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[json.RawMessage] `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                             `json:"failure_reason,omitempty"`
+	InstructionsEmail         *string                             `json:"instructions_email,omitempty"`
+	Metadata                  payload.Nullable[map[string]string] `json:"metadata,omitzero"`
+	NextAction                *RefundNextAction                   `json:"next_action,omitempty"`
+	PaymentIntent             payload.Expandable[PaymentIntent]   `json:"payment_intent,omitzero"`
+	PaymentMethod             payload.Expandable[json.RawMessage] `json:"payment_method,omitzero"`
+	PendingReason             *RefundPendingReason                `json:"pending_reason,omitempty"`
+	PresentmentDetails        *PaymentIntentPresentmentDetails    `json:"presentment_details,omitempty"`
+	Reason                    payload.Nullable[RefundReason]      `json:"reason,omitzero"`
+	ReceiptNumber             payload.Nullable[string]            `json:"receipt_number,omitzero"`
+	SourceTransferReversal    payload.Expandable[json.RawMessage] `json:"source_transfer_reversal,omitzero"`
+	Status                    payload.Nullable[string]            `json:"status,omitzero"`
+	TransferReversal          payload.Expandable[json.RawMessage] `json:"transfer_reversal,omitzero"`
 }
 
 // RefundDestinationDetails is the schema's type refund_destination_details.

@@ -74,9 +74,9 @@ type LineItemsTaxAmount struct {
 	TaxableAmount    payload.Nullable[int64]                              `json:"taxable_amount,omitzero"`
 }
 
-// PaymentFlowsPaymentIntentPresentmentDetails is the schema's type
+// PaymentIntentPresentmentDetails is the schema's type
 // payment_flows_payment_intent_presentment_details.
-type PaymentFlowsPaymentIntentPresentmentDetails struct {
+type PaymentIntentPresentmentDetails struct {
 	PresentmentAmount   int64  `json:"presentment_amount"`
 	PresentmentCurrency string `json:"presentment_currency"`
 }
@@ -133,8 +133,8 @@ type Shipping struct {
 	TrackingNumber payload.Nullable[string] `json:"tracking_number,omitzero"`
 }
 
-// SmorResourceManagedPayments is the schema's type smor_resource_managed_payments.
-type SmorResourceManagedPayments struct {
+// SmorManagedPayments is the schema's type smor_resource_managed_payments.
+type SmorManagedPayments struct {
 	Enabled bool `json:"enabled"`
 }
 

@@ -20,53 +20,53 @@ type CancellationDetails struct {
 type Subscription struct {
 	ID string `json:"id"`
 	// Always "subscription".
-	Object                        string                                                            `json:"object"`
-	Application                   payload.Expandable[json.RawMessage]                               `json:"application,omitzero"`
-	ApplicationFeePercent         payload.Nullable[payload.Number]                                  `json:"application_fee_percent,omitzero"`
-	AutomaticTax                  SubscriptionAutomaticTax                                          `json:"automatic_tax"`
-	BillingCycleAnchor            payload.Unix                                                      `json:"billing_cycle_anchor"`
-	BillingCycleAnchorConfig      payload.Nullable[SubscriptionsResourceBillingCycleAnchorConfig]   `json:"billing_cycle_anchor_config,omitzero"`
-	BillingMode                   SubscriptionsResourceBillingMode                                  `json:"billing_mode"`
-	BillingSchedules              []SubscriptionsResourceBillingSchedules                           `json:"billing_schedules"`
-	BillingThresholds             payload.Nullable[SubscriptionBillingThresholds]                   `json:"billing_thresholds,omitzero"`
-	CancelAt                      payload.Nullable[payload.Unix]                                    `json:"cancel_at,omitzero"`
-	CancelAtPeriodEnd             bool                                                              `json:"cancel_at_period_end"`
-	CanceledAt                    payload.Nullable[payload.Unix]                                    `json:"canceled_at,omitzero"`
-	CancellationDetails           payload.Nullable[CancellationDetails]                             `json:"cancellation_details,omitzero"`
-	CollectionMethod              SubscriptionCollectionMethod                                      `json:"collection_method"`
-	Created                       payload.Unix                                                      `json:"created"`
-	Currency                      string                                                            `json:"currency"`
-	Customer                      payload.Expandable[Customer]                                      `json:"customer"`
-	CustomerAccount               payload.Nullable[string]                                          `json:"customer_account,omitzero"`
-	DaysUntilDue                  payload.Nullable[int64]                                           `json:"days_until_due,omitzero"`
-	DefaultPaymentMethod          payload.Expandable[json.RawMessage]                               `json:"default_payment_method,omitzero"`
-	DefaultSource                 payload.Expandable[json.RawMessage]                               `json:"default_source,omitzero"`
-	DefaultTaxRates               payload.Nullable[[]TaxRate]                                       `json:"default_tax_rates,omitzero"`
-	Description                   payload.Nullable[string]                                          `json:"description,omitzero"`
-	Discounts                     []payload.Expandable[Discount]                                    `json:"discounts"`
-	EndedAt                       payload.Nullable[payload.Unix]                                    `json:"ended_at,omitzero"`
-	InvoiceSettings               SubscriptionsResourceSubscriptionInvoiceSettings                  `json:"invoice_settings"`
-	Items                         SubscriptionItems                                                 `json:"items"`
-	LatestInvoice                 payload.Expandable[Invoice]                                       `json:"latest_invoice,omitzero"`
-	Livemode                      bool                                                              `json:"livemode"`
-	ManagedPayments               payload.Nullable[SmorResourceManagedPayments]                     `json:"managed_payments,omitzero"`
-	Metadata                      map[string]string                                                 `json:"metadata"`
-	NextPendingInvoiceItemInvoice payload.Nullable[payload.Unix]                                    `json:"next_pending_invoice_item_invoice,omitzero"`
-	OnBehalfOf                    payload.Expandable[json.RawMessage]                               `json:"on_behalf_of,omitzero"`
-	PauseCollection               payload.Nullable[SubscriptionsResourcePauseCollection]            `json:"pause_collection,omitzero"`
-	PaymentSettings               payload.Nullable[SubscriptionsResourcePaymentSettings]            `json:"payment_settings,omitzero"`
-	PendingInvoiceItemInterval    payload.Nullable[SubscriptionPendingInvoiceItemInterval]          `json:"pending_invoice_item_interval,omitzero"`
-	PendingSetupIntent            payload.Expandable[json.RawMessage]                               `json:"pending_setup_intent,omitzero"`
-	PendingUpdate                 payload.Nullable[SubscriptionsResourcePendingUpdate]              `json:"pending_update,omitzero"`
-	PresentmentDetails            *SubscriptionsResourceSubscriptionPresentmentDetails              `json:"presentment_details,omitempty"`
-	Schedule                      payload.Expandable[json.RawMessage]                               `json:"schedule,omitzero"`
-	StartDate                     payload.Unix                                                      `json:"start_date"`
-	Status                        SubscriptionStatus                                                `json:"status"`
-	TestClock                     payload.Expandable[json.RawMessage]                               `json:"test_clock,omitzero"`
-	TransferData                  payload.Nullable[SubscriptionTransferData]                        `json:"transfer_data,omitzero"`
-	TrialEnd                      payload.Nullable[payload.Unix]                                    `json:"trial_end,omitzero"`
-	TrialSettings                 payload.Nullable[SubscriptionsResourceTrialSettingsTrialSettings] `json:"trial_settings,omitzero"`
-	TrialStart                    payload.Nullable[payload.Unix]                                    `json:"trial_start,omitzero"`
+	Object                        string                                                    `json:"object"`
+	Application                   payload.Expandable[json.RawMessage]                       `json:"application,omitzero"`
+	ApplicationFeePercent         payload.Nullable[payload.Number]                          `json:"application_fee_percent,omitzero"`
+	AutomaticTax                  SubscriptionAutomaticTax                                  `json:"automatic_tax"`
+	BillingCycleAnchor            payload.Unix                                              `json:"billing_cycle_anchor"`
+	BillingCycleAnchorConfig      payload.Nullable[SubscriptionsBillingCycleAnchorConfig]   `json:"billing_cycle_anchor_config,omitzero"`
+	BillingMode                   SubscriptionsBillingMode                                  `json:"billing_mode"`
+	BillingSchedules              []SubscriptionsBillingSchedules                           `json:"billing_schedules"`
+	BillingThresholds             payload.Nullable[SubscriptionBillingThresholds]           `json:"billing_thresholds,omitzero"`
+	CancelAt                      payload.Nullable[payload.Unix]                            `json:"cancel_at,omitzero"`
+	CancelAtPeriodEnd             bool                                                      `json:"cancel_at_period_end"`
+	CanceledAt                    payload.Nullable[payload.Unix]                            `json:"canceled_at,omitzero"`
+	CancellationDetails           payload.Nullable[CancellationDetails]                     `json:"cancellation_details,omitzero"`
+	CollectionMethod              SubscriptionCollectionMethod                              `json:"collection_method"`
+	Created                       payload.Unix                                              `json:"created"`
+	Currency                      string                                                    `json:"currency"`
+	Customer                      payload.Expandable[Customer]                              `json:"customer"`
+	CustomerAccount               payload.Nullable[string]                                  `json:"customer_account,omitzero"`
+	DaysUntilDue                  payload.Nullable[int64]                                   `json:"days_until_due,omitzero"`
+	DefaultPaymentMethod          payload.Expandable[json.RawMessage]                       `json:"default_payment_method,omitzero"`
+	DefaultSource                 payload.Expandable[json.RawMessage]                       `json:"default_source,omitzero"`
+	DefaultTaxRates               payload.Nullable[[]TaxRate]                               `json:"default_tax_rates,omitzero"`
+	Description                   payload.Nullable[string]                                  `json:"description,omitzero"`
+	Discounts                     []payload.Expandable[Discount]                            `json:"discounts"`
+	EndedAt                       payload.Nullable[payload.Unix]                            `json:"ended_at,omitzero"`
+	InvoiceSettings               SubscriptionsSubscriptionInvoiceSettings                  `json:"invoice_settings"`
+	Items                         SubscriptionItems                                         `json:"items"`
+	LatestInvoice                 payload.Expandable[Invoice]                               `json:"latest_invoice,omitzero"`
+	Livemode                      bool                                                      `json:"livemode"`
+	ManagedPayments               payload.Nullable[SmorManagedPayments]                     `json:"managed_payments,omitzero"`
+	Metadata                      map[string]string                                         `json:"metadata"`
+	NextPendingInvoiceItemInvoice payload.Nullable[payload.Unix]                            `json:"next_pending_invoice_item_invoice,omitzero"`
+	OnBehalfOf                    payload.Expandable[json.RawMessage]                       `json:"on_behalf_of,omitzero"`
+	PauseCollection               payload.Nullable[SubscriptionsPauseCollection]            `json:"pause_collection,omitzero"`
+	PaymentSettings               payload.Nullable[SubscriptionsPaymentSettings]            `json:"payment_settings,omitzero"`
+	PendingInvoiceItemInterval    payload.Nullable[SubscriptionPendingInvoiceItemInterval]  `json:"pending_invoice_item_interval,omitzero"`
+	PendingSetupIntent            payload.Expandable[json.RawMessage]                       `json:"pending_setup_intent,omitzero"`
+	PendingUpdate                 payload.Nullable[SubscriptionsPendingUpdate]              `json:"pending_update,omitzero"`
+	PresentmentDetails            *SubscriptionsSubscriptionPresentmentDetails              `json:"presentment_details,omitempty"`
+	Schedule                      payload.Expandable[json.RawMessage]                       `json:"schedule,omitzero"`
+	StartDate                     payload.Unix                                              `json:"start_date"`
+	Status                        SubscriptionStatus                                        `json:"status"`
+	TestClock                     payload.Expandable[json.RawMessage]                       `json:"test_clock,omitzero"`
+	TransferData                  payload.Nullable[SubscriptionTransferData]                `json:"transfer_data,omitzero"`
+	TrialEnd                      payload.Nullable[payload.Unix]                            `json:"trial_end,omitzero"`
+	TrialSettings                 payload.Nullable[SubscriptionsTrialSettingsTrialSettings] `json:"trial_settings,omitzero"`
+	TrialStart                    payload.Nullable[payload.Unix]                            `json:"trial_start,omitzero"`
 }
 
 // SubscriptionItems is what the field Items of Subscription holds.
@@ -127,9 +127,9 @@ type SubscriptionTransferData struct {
 	Destination   payload.Expandable[json.RawMessage] `json:"destination"`
 }
 
-// SubscriptionsResourceBillingCycleAnchorConfig is the schema's type
+// SubscriptionsBillingCycleAnchorConfig is the schema's type
 // subscriptions_resource_billing_cycle_anchor_config.
-type SubscriptionsResourceBillingCycleAnchorConfig struct {
+type SubscriptionsBillingCycleAnchorConfig struct {
 	DayOfMonth int64                   `json:"day_of_month"`
 	Hour       payload.Nullable[int64] `json:"hour,omitzero"`
 	Minute     payload.Nullable[int64] `json:"minute,omitzero"`
@@ -137,65 +137,64 @@ type SubscriptionsResourceBillingCycleAnchorConfig struct {
 	Second     payload.Nullable[int64] `json:"second,omitzero"`
 }
 
-// SubscriptionsResourceBillingMode is the schema's type subscriptions_resource_billing_mode.
-type SubscriptionsResourceBillingMode struct {
-	Flexible  payload.Nullable[SubscriptionsResourceBillingModeFlexible] `json:"flexible,omitzero"`
-	Type      SubscriptionsResourceBillingModeType                       `json:"type"`
-	UpdatedAt *payload.Unix                                              `json:"updated_at,omitempty"`
+// SubscriptionsBillingMode is the schema's type subscriptions_resource_billing_mode.
+type SubscriptionsBillingMode struct {
+	Flexible  payload.Nullable[SubscriptionsBillingModeFlexible] `json:"flexible,omitzero"`
+	Type      SubscriptionsBillingModeType                       `json:"type"`
+	UpdatedAt *payload.Unix                                      `json:"updated_at,omitempty"`
 }
 
-// SubscriptionsResourceBillingModeFlexible is the schema's type
-// subscriptions_resource_billing_mode_flexible.
-type SubscriptionsResourceBillingModeFlexible struct {
-	ProrationDiscounts *SubscriptionsResourceBillingModeFlexibleProrationDiscounts `json:"proration_discounts,omitempty"`
+// SubscriptionsBillingModeFlexible is the schema's type subscriptions_resource_billing_mode_flexible.
+type SubscriptionsBillingModeFlexible struct {
+	ProrationDiscounts *SubscriptionsBillingModeFlexibleProrationDiscounts `json:"proration_discounts,omitempty"`
 }
 
-// SubscriptionsResourceBillingSchedules is the schema's type subscriptions_resource_billing_schedules.
-type SubscriptionsResourceBillingSchedules struct {
-	AppliesTo payload.Nullable[[]SubscriptionsResourceBillingSchedulesAppliesTo] `json:"applies_to,omitzero"`
-	BillUntil SubscriptionsResourceBillingSchedulesBillUntil                     `json:"bill_until"`
-	Key       string                                                             `json:"key"`
+// SubscriptionsBillingSchedules is the schema's type subscriptions_resource_billing_schedules.
+type SubscriptionsBillingSchedules struct {
+	AppliesTo payload.Nullable[[]SubscriptionsBillingSchedulesAppliesTo] `json:"applies_to,omitzero"`
+	BillUntil SubscriptionsBillingSchedulesBillUntil                     `json:"bill_until"`
+	Key       string                                                     `json:"key"`
 }
 
-// SubscriptionsResourceBillingSchedulesAppliesTo is the schema's type
+// SubscriptionsBillingSchedulesAppliesTo is the schema's type
 // subscriptions_resource_billing_schedules_applies_to.
-type SubscriptionsResourceBillingSchedulesAppliesTo struct {
+type SubscriptionsBillingSchedulesAppliesTo struct {
 	Price payload.Expandable[json.RawMessage] `json:"price,omitzero"`
 	// Always "price".
 	Type string `json:"type"`
 }
 
-// SubscriptionsResourceBillingSchedulesBillUntil is the schema's type
+// SubscriptionsBillingSchedulesBillUntil is the schema's type
 // subscriptions_resource_billing_schedules_bill_until.
-type SubscriptionsResourceBillingSchedulesBillUntil struct {
-	ComputedTimestamp payload.Unix                                                             `json:"computed_timestamp"`
-	Duration          payload.Nullable[SubscriptionsResourceBillingSchedulesBillUntilDuration] `json:"duration,omitzero"`
-	Timestamp         payload.Nullable[payload.Unix]                                           `json:"timestamp,omitzero"`
-	Type              SubscriptionsResourceBillingSchedulesBillUntilType                       `json:"type"`
+type SubscriptionsBillingSchedulesBillUntil struct {
+	ComputedTimestamp payload.Unix                                                     `json:"computed_timestamp"`
+	Duration          payload.Nullable[SubscriptionsBillingSchedulesBillUntilDuration] `json:"duration,omitzero"`
+	Timestamp         payload.Nullable[payload.Unix]                                   `json:"timestamp,omitzero"`
+	Type              SubscriptionsBillingSchedulesBillUntilType                       `json:"type"`
 }
 
-// SubscriptionsResourceBillingSchedulesBillUntilDuration is the schema's type
+// SubscriptionsBillingSchedulesBillUntilDuration is the schema's type
 // subscriptions_resource_billing_schedules_bill_until_duration.
-type SubscriptionsResourceBillingSchedulesBillUntilDuration struct {
-	Interval      SubscriptionsResourceBillingSchedulesBillUntilDurationInterval `json:"interval"`
-	IntervalCount payload.Nullable[int64]                                        `json:"interval_count,omitzero"`
+type SubscriptionsBillingSchedulesBillUntilDuration struct {
+	Interval      SubscriptionsBillingSchedulesBillUntilDurationInterval `json:"interval"`
+	IntervalCount payload.Nullable[int64]                                `json:"interval_count,omitzero"`
 }
 
-// SubscriptionsResourcePauseCollection is the schema's type subscriptions_resource_pause_collection.
-type SubscriptionsResourcePauseCollection struct {
-	Behavior  SubscriptionsResourcePauseCollectionBehavior `json:"behavior"`
-	ResumesAt payload.Nullable[payload.Unix]               `json:"resumes_at,omitzero"`
+// SubscriptionsPauseCollection is the schema's type subscriptions_resource_pause_collection.
+type SubscriptionsPauseCollection struct {
+	Behavior  SubscriptionsPauseCollectionBehavior `json:"behavior"`
+	ResumesAt payload.Nullable[payload.Unix]       `json:"resumes_at,omitzero"`
 }
 
-// SubscriptionsResourcePaymentSettings is the schema's type subscriptions_resource_payment_settings.
-type SubscriptionsResourcePaymentSettings struct {
-	PaymentMethodOptions     json.RawMessage                                                                `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes       payload.Nullable[[]SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem] `json:"payment_method_types,omitzero"`
-	SaveDefaultPaymentMethod payload.Nullable[SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod] `json:"save_default_payment_method,omitzero"`
+// SubscriptionsPaymentSettings is the schema's type subscriptions_resource_payment_settings.
+type SubscriptionsPaymentSettings struct {
+	PaymentMethodOptions     json.RawMessage                                                        `json:"payment_method_options,omitempty"`
+	PaymentMethodTypes       payload.Nullable[[]SubscriptionsPaymentSettingsPaymentMethodTypesItem] `json:"payment_method_types,omitzero"`
+	SaveDefaultPaymentMethod payload.Nullable[SubscriptionsPaymentSettingsSaveDefaultPaymentMethod] `json:"save_default_payment_method,omitzero"`
 }
 
-// SubscriptionsResourcePendingUpdate is the schema's type subscriptions_resource_pending_update.
-type SubscriptionsResourcePendingUpdate struct {
+// SubscriptionsPendingUpdate is the schema's type subscriptions_resource_pending_update.
+type SubscriptionsPendingUpdate struct {
 	BillingCycleAnchor payload.Nullable[payload.Unix]                   `json:"billing_cycle_anchor,omitzero"`
 	Discount           payload.Nullable[Discount]                       `json:"discount,omitzero"`
 	Discounts          payload.Nullable[[]payload.Expandable[Discount]] `json:"discounts,omitzero"`
@@ -206,9 +205,9 @@ type SubscriptionsResourcePendingUpdate struct {
 	TrialFromPlan      payload.Nullable[bool]                           `json:"trial_from_plan,omitzero"`
 }
 
-// SubscriptionsResourceSubscriptionInvoiceSettings is the schema's type
+// SubscriptionsSubscriptionInvoiceSettings is the schema's type
 // subscriptions_resource_subscription_invoice_settings.
-type SubscriptionsResourceSubscriptionInvoiceSettings struct {
+type SubscriptionsSubscriptionInvoiceSettings struct {
 	AccountTaxIDs payload.Nullable[[]payload.Expandable[TaxID]] `json:"account_tax_ids,omitzero"`
 	CustomFields  payload.Nullable[[]InvoiceSettingCustomField] `json:"custom_fields,omitzero"`
 	Description   payload.Nullable[string]                      `json:"description,omitzero"`
@@ -216,22 +215,22 @@ type SubscriptionsResourceSubscriptionInvoiceSettings struct {
 	Issuer        ConnectAccountReference                       `json:"issuer"`
 }
 
-// SubscriptionsResourceSubscriptionPresentmentDetails is the schema's type
+// SubscriptionsSubscriptionPresentmentDetails is the schema's type
 // subscriptions_resource_subscription_presentment_details.
-type SubscriptionsResourceSubscriptionPresentmentDetails struct {
+type SubscriptionsSubscriptionPresentmentDetails struct {
 	PresentmentCurrency string `json:"presentment_currency"`
 }
 
-// SubscriptionsResourceTrialSettingsEndBehavior is the schema's type
+// SubscriptionsTrialSettingsEndBehavior is the schema's type
 // subscriptions_resource_trial_settings_end_behavior.
-type SubscriptionsResourceTrialSettingsEndBehavior struct {
-	MissingPaymentMethod SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod `json:"missing_payment_method"`
+type SubscriptionsTrialSettingsEndBehavior struct {
+	MissingPaymentMethod SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod `json:"missing_payment_method"`
 }
 
-// SubscriptionsResourceTrialSettingsTrialSettings is the schema's type
+// SubscriptionsTrialSettingsTrialSettings is the schema's type
 // subscriptions_resource_trial_settings_trial_settings.
-type SubscriptionsResourceTrialSettingsTrialSettings struct {
-	EndBehavior SubscriptionsResourceTrialSettingsEndBehavior `json:"end_behavior"`
+type SubscriptionsTrialSettingsTrialSettings struct {
+	EndBehavior SubscriptionsTrialSettingsEndBehavior `json:"end_behavior"`
 }
 
 // CancellationDetailsFeedback is what the field Feedback of CancellationDetails holds.
@@ -359,205 +358,203 @@ func (v SubscriptionPendingInvoiceItemIntervalInterval) Known() bool {
 	return false
 }
 
-// SubscriptionsResourceBillingModeType is what the field Type of SubscriptionsResourceBillingMode
+// SubscriptionsBillingModeType is what the field Type of SubscriptionsBillingMode holds.
+type SubscriptionsBillingModeType string
+
+// The values of SubscriptionsBillingModeType that the schema knows.
+const (
+	SubscriptionsBillingModeTypeClassic  SubscriptionsBillingModeType = "classic"
+	SubscriptionsBillingModeTypeFlexible SubscriptionsBillingModeType = "flexible"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsBillingModeType) Known() bool {
+	switch v {
+	case SubscriptionsBillingModeTypeClassic, SubscriptionsBillingModeTypeFlexible:
+		return true
+	}
+	return false
+}
+
+// SubscriptionsBillingModeFlexibleProrationDiscounts is what the field ProrationDiscounts of
+// SubscriptionsBillingModeFlexible holds.
+type SubscriptionsBillingModeFlexibleProrationDiscounts string
+
+// The values of SubscriptionsBillingModeFlexibleProrationDiscounts that the schema knows.
+const (
+	SubscriptionsBillingModeFlexibleProrationDiscountsIncluded SubscriptionsBillingModeFlexibleProrationDiscounts = "included"
+	SubscriptionsBillingModeFlexibleProrationDiscountsItemized SubscriptionsBillingModeFlexibleProrationDiscounts = "itemized"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsBillingModeFlexibleProrationDiscounts) Known() bool {
+	switch v {
+	case SubscriptionsBillingModeFlexibleProrationDiscountsIncluded, SubscriptionsBillingModeFlexibleProrationDiscountsItemized:
+		return true
+	}
+	return false
+}
+
+// SubscriptionsBillingSchedulesBillUntilType is what the field Type of
+// SubscriptionsBillingSchedulesBillUntil holds.
+type SubscriptionsBillingSchedulesBillUntilType string
+
+// The values of SubscriptionsBillingSchedulesBillUntilType that the schema knows.
+const (
+	SubscriptionsBillingSchedulesBillUntilTypeDuration  SubscriptionsBillingSchedulesBillUntilType = "duration"
+	SubscriptionsBillingSchedulesBillUntilTypeTimestamp SubscriptionsBillingSchedulesBillUntilType = "timestamp"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsBillingSchedulesBillUntilType) Known() bool {
+	switch v {
+	case SubscriptionsBillingSchedulesBillUntilTypeDuration, SubscriptionsBillingSchedulesBillUntilTypeTimestamp:
+		return true
+	}
+	return false
+}
+
+// SubscriptionsBillingSchedulesBillUntilDurationInterval is what the field Interval of
+// SubscriptionsBillingSchedulesBillUntilDuration holds.
+type SubscriptionsBillingSchedulesBillUntilDurationInterval string
+
+// The values of SubscriptionsBillingSchedulesBillUntilDurationInterval that the schema knows.
+const (
+	SubscriptionsBillingSchedulesBillUntilDurationIntervalDay   SubscriptionsBillingSchedulesBillUntilDurationInterval = "day"
+	SubscriptionsBillingSchedulesBillUntilDurationIntervalMonth SubscriptionsBillingSchedulesBillUntilDurationInterval = "month"
+	SubscriptionsBillingSchedulesBillUntilDurationIntervalWeek  SubscriptionsBillingSchedulesBillUntilDurationInterval = "week"
+	SubscriptionsBillingSchedulesBillUntilDurationIntervalYear  SubscriptionsBillingSchedulesBillUntilDurationInterval = "year"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsBillingSchedulesBillUntilDurationInterval) Known() bool {
+	switch v {
+	case SubscriptionsBillingSchedulesBillUntilDurationIntervalDay, SubscriptionsBillingSchedulesBillUntilDurationIntervalMonth, SubscriptionsBillingSchedulesBillUntilDurationIntervalWeek, SubscriptionsBillingSchedulesBillUntilDurationIntervalYear:
+		return true
+	}
+	return false
+}
+
+// SubscriptionsPauseCollectionBehavior is what the field Behavior of SubscriptionsPauseCollection
 // holds.
-type SubscriptionsResourceBillingModeType string
+type SubscriptionsPauseCollectionBehavior string
 
-// The values of SubscriptionsResourceBillingModeType that the schema knows.
+// The values of SubscriptionsPauseCollectionBehavior that the schema knows.
 const (
-	SubscriptionsResourceBillingModeTypeClassic  SubscriptionsResourceBillingModeType = "classic"
-	SubscriptionsResourceBillingModeTypeFlexible SubscriptionsResourceBillingModeType = "flexible"
+	SubscriptionsPauseCollectionBehaviorKeepAsDraft       SubscriptionsPauseCollectionBehavior = "keep_as_draft"
+	SubscriptionsPauseCollectionBehaviorMarkUncollectible SubscriptionsPauseCollectionBehavior = "mark_uncollectible"
+	SubscriptionsPauseCollectionBehaviorVoid              SubscriptionsPauseCollectionBehavior = "void"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourceBillingModeType) Known() bool {
+func (v SubscriptionsPauseCollectionBehavior) Known() bool {
 	switch v {
-	case SubscriptionsResourceBillingModeTypeClassic, SubscriptionsResourceBillingModeTypeFlexible:
+	case SubscriptionsPauseCollectionBehaviorKeepAsDraft, SubscriptionsPauseCollectionBehaviorMarkUncollectible, SubscriptionsPauseCollectionBehaviorVoid:
 		return true
 	}
 	return false
 }
 
-// SubscriptionsResourceBillingModeFlexibleProrationDiscounts is what the field ProrationDiscounts of
-// SubscriptionsResourceBillingModeFlexible holds.
-type SubscriptionsResourceBillingModeFlexibleProrationDiscounts string
+// SubscriptionsPaymentSettingsPaymentMethodTypesItem is what the field PaymentMethodTypesItem of
+// SubscriptionsPaymentSettings holds.
+type SubscriptionsPaymentSettingsPaymentMethodTypesItem string
 
-// The values of SubscriptionsResourceBillingModeFlexibleProrationDiscounts that the schema knows.
+// The values of SubscriptionsPaymentSettingsPaymentMethodTypesItem that the schema knows.
 const (
-	SubscriptionsResourceBillingModeFlexibleProrationDiscountsIncluded SubscriptionsResourceBillingModeFlexibleProrationDiscounts = "included"
-	SubscriptionsResourceBillingModeFlexibleProrationDiscountsItemized SubscriptionsResourceBillingModeFlexibleProrationDiscounts = "itemized"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAchCreditTransfer  SubscriptionsPaymentSettingsPaymentMethodTypesItem = "ach_credit_transfer"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAchDebit           SubscriptionsPaymentSettingsPaymentMethodTypesItem = "ach_debit"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAcssDebit          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "acss_debit"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAffirm             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "affirm"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAlipay             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "alipay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAmazonPay          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "amazon_pay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemAuBecsDebit        SubscriptionsPaymentSettingsPaymentMethodTypesItem = "au_becs_debit"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemBacsDebit          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "bacs_debit"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemBancontact         SubscriptionsPaymentSettingsPaymentMethodTypesItem = "bancontact"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemBillie             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "billie"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemBoleto             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "boleto"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemCard               SubscriptionsPaymentSettingsPaymentMethodTypesItem = "card"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemCashapp            SubscriptionsPaymentSettingsPaymentMethodTypesItem = "cashapp"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemCrypto             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "crypto"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemCustom             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "custom"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemCustomerBalance    SubscriptionsPaymentSettingsPaymentMethodTypesItem = "customer_balance"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemEps                SubscriptionsPaymentSettingsPaymentMethodTypesItem = "eps"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemFpx                SubscriptionsPaymentSettingsPaymentMethodTypesItem = "fpx"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemGiropay            SubscriptionsPaymentSettingsPaymentMethodTypesItem = "giropay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemGrabpay            SubscriptionsPaymentSettingsPaymentMethodTypesItem = "grabpay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemIdeal              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "ideal"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemJpCreditTransfer   SubscriptionsPaymentSettingsPaymentMethodTypesItem = "jp_credit_transfer"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemKakaoPay           SubscriptionsPaymentSettingsPaymentMethodTypesItem = "kakao_pay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemKlarna             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "klarna"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemKonbini            SubscriptionsPaymentSettingsPaymentMethodTypesItem = "konbini"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemKrCard             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "kr_card"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemLink               SubscriptionsPaymentSettingsPaymentMethodTypesItem = "link"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemMbWay              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "mb_way"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemMultibanco         SubscriptionsPaymentSettingsPaymentMethodTypesItem = "multibanco"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemNaverPay           SubscriptionsPaymentSettingsPaymentMethodTypesItem = "naver_pay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemNzBankAccount      SubscriptionsPaymentSettingsPaymentMethodTypesItem = "nz_bank_account"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemP24                SubscriptionsPaymentSettingsPaymentMethodTypesItem = "p24"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPayByBank          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "pay_by_bank"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPayco              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "payco"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPaynow             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "paynow"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPaypal             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "paypal"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPayto              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "payto"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPix                SubscriptionsPaymentSettingsPaymentMethodTypesItem = "pix"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemPromptpay          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "promptpay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemRevolutPay         SubscriptionsPaymentSettingsPaymentMethodTypesItem = "revolut_pay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemSatispay           SubscriptionsPaymentSettingsPaymentMethodTypesItem = "satispay"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemSEPACreditTransfer SubscriptionsPaymentSettingsPaymentMethodTypesItem = "sepa_credit_transfer"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemSEPADebit          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "sepa_debit"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemSofort             SubscriptionsPaymentSettingsPaymentMethodTypesItem = "sofort"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemSwish              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "swish"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemTwint              SubscriptionsPaymentSettingsPaymentMethodTypesItem = "twint"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemUpi                SubscriptionsPaymentSettingsPaymentMethodTypesItem = "upi"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemUsBankAccount      SubscriptionsPaymentSettingsPaymentMethodTypesItem = "us_bank_account"
+	SubscriptionsPaymentSettingsPaymentMethodTypesItemWechatPay          SubscriptionsPaymentSettingsPaymentMethodTypesItem = "wechat_pay"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourceBillingModeFlexibleProrationDiscounts) Known() bool {
+func (v SubscriptionsPaymentSettingsPaymentMethodTypesItem) Known() bool {
 	switch v {
-	case SubscriptionsResourceBillingModeFlexibleProrationDiscountsIncluded, SubscriptionsResourceBillingModeFlexibleProrationDiscountsItemized:
+	case SubscriptionsPaymentSettingsPaymentMethodTypesItemAchCreditTransfer, SubscriptionsPaymentSettingsPaymentMethodTypesItemAchDebit, SubscriptionsPaymentSettingsPaymentMethodTypesItemAcssDebit, SubscriptionsPaymentSettingsPaymentMethodTypesItemAffirm, SubscriptionsPaymentSettingsPaymentMethodTypesItemAlipay, SubscriptionsPaymentSettingsPaymentMethodTypesItemAmazonPay, SubscriptionsPaymentSettingsPaymentMethodTypesItemAuBecsDebit, SubscriptionsPaymentSettingsPaymentMethodTypesItemBacsDebit, SubscriptionsPaymentSettingsPaymentMethodTypesItemBancontact, SubscriptionsPaymentSettingsPaymentMethodTypesItemBillie, SubscriptionsPaymentSettingsPaymentMethodTypesItemBoleto, SubscriptionsPaymentSettingsPaymentMethodTypesItemCard, SubscriptionsPaymentSettingsPaymentMethodTypesItemCashapp, SubscriptionsPaymentSettingsPaymentMethodTypesItemCrypto, SubscriptionsPaymentSettingsPaymentMethodTypesItemCustom, SubscriptionsPaymentSettingsPaymentMethodTypesItemCustomerBalance, SubscriptionsPaymentSettingsPaymentMethodTypesItemEps, SubscriptionsPaymentSettingsPaymentMethodTypesItemFpx, SubscriptionsPaymentSettingsPaymentMethodTypesItemGiropay, SubscriptionsPaymentSettingsPaymentMethodTypesItemGrabpay, SubscriptionsPaymentSettingsPaymentMethodTypesItemIdeal, SubscriptionsPaymentSettingsPaymentMethodTypesItemJpCreditTransfer, SubscriptionsPaymentSettingsPaymentMethodTypesItemKakaoPay, SubscriptionsPaymentSettingsPaymentMethodTypesItemKlarna, SubscriptionsPaymentSettingsPaymentMethodTypesItemKonbini, SubscriptionsPaymentSettingsPaymentMethodTypesItemKrCard, SubscriptionsPaymentSettingsPaymentMethodTypesItemLink, SubscriptionsPaymentSettingsPaymentMethodTypesItemMbWay, SubscriptionsPaymentSettingsPaymentMethodTypesItemMultibanco, SubscriptionsPaymentSettingsPaymentMethodTypesItemNaverPay, SubscriptionsPaymentSettingsPaymentMethodTypesItemNzBankAccount, SubscriptionsPaymentSettingsPaymentMethodTypesItemP24, SubscriptionsPaymentSettingsPaymentMethodTypesItemPayByBank, SubscriptionsPaymentSettingsPaymentMethodTypesItemPayco, SubscriptionsPaymentSettingsPaymentMethodTypesItemPaynow, SubscriptionsPaymentSettingsPaymentMethodTypesItemPaypal, SubscriptionsPaymentSettingsPaymentMethodTypesItemPayto, SubscriptionsPaymentSettingsPaymentMethodTypesItemPix, SubscriptionsPaymentSettingsPaymentMethodTypesItemPromptpay, SubscriptionsPaymentSettingsPaymentMethodTypesItemRevolutPay, SubscriptionsPaymentSettingsPaymentMethodTypesItemSatispay, SubscriptionsPaymentSettingsPaymentMethodTypesItemSEPACreditTransfer, SubscriptionsPaymentSettingsPaymentMethodTypesItemSEPADebit, SubscriptionsPaymentSettingsPaymentMethodTypesItemSofort, SubscriptionsPaymentSettingsPaymentMethodTypesItemSwish, SubscriptionsPaymentSettingsPaymentMethodTypesItemTwint, SubscriptionsPaymentSettingsPaymentMethodTypesItemUpi, SubscriptionsPaymentSettingsPaymentMethodTypesItemUsBankAccount, SubscriptionsPaymentSettingsPaymentMethodTypesItemWechatPay:
 		return true
 	}
 	return false
 }
 
-// SubscriptionsResourceBillingSchedulesBillUntilType is what the field Type of
-// SubscriptionsResourceBillingSchedulesBillUntil holds.
-type SubscriptionsResourceBillingSchedulesBillUntilType string
+// SubscriptionsPaymentSettingsSaveDefaultPaymentMethod is what the field SaveDefaultPaymentMethod of
+// SubscriptionsPaymentSettings holds.
+type SubscriptionsPaymentSettingsSaveDefaultPaymentMethod string
 
-// The values of SubscriptionsResourceBillingSchedulesBillUntilType that the schema knows.
+// The values of SubscriptionsPaymentSettingsSaveDefaultPaymentMethod that the schema knows.
 const (
-	SubscriptionsResourceBillingSchedulesBillUntilTypeDuration  SubscriptionsResourceBillingSchedulesBillUntilType = "duration"
-	SubscriptionsResourceBillingSchedulesBillUntilTypeTimestamp SubscriptionsResourceBillingSchedulesBillUntilType = "timestamp"
+	SubscriptionsPaymentSettingsSaveDefaultPaymentMethodOff            SubscriptionsPaymentSettingsSaveDefaultPaymentMethod = "off"
+	SubscriptionsPaymentSettingsSaveDefaultPaymentMethodOnSubscription SubscriptionsPaymentSettingsSaveDefaultPaymentMethod = "on_subscription"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourceBillingSchedulesBillUntilType) Known() bool {
+func (v SubscriptionsPaymentSettingsSaveDefaultPaymentMethod) Known() bool {
 	switch v {
-	case SubscriptionsResourceBillingSchedulesBillUntilTypeDuration, SubscriptionsResourceBillingSchedulesBillUntilTypeTimestamp:
+	case SubscriptionsPaymentSettingsSaveDefaultPaymentMethodOff, SubscriptionsPaymentSettingsSaveDefaultPaymentMethodOnSubscription:
 		return true
 	}
 	return false
 }
 
-// SubscriptionsResourceBillingSchedulesBillUntilDurationInterval is what the field Interval of
-// SubscriptionsResourceBillingSchedulesBillUntilDuration holds.
-type SubscriptionsResourceBillingSchedulesBillUntilDurationInterval string
+// SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod is what the field MissingPaymentMethod of
+// SubscriptionsTrialSettingsEndBehavior holds.
+type SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod string
 
-// The values of SubscriptionsResourceBillingSchedulesBillUntilDurationInterval that the schema knows.
+// The values of SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod that the schema knows.
 const (
-	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalDay   SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "day"
-	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalMonth SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "month"
-	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalWeek  SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "week"
-	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalYear  SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "year"
+	SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodCancel        SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod = "cancel"
+	SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod = "create_invoice"
+	SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodPause         SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod = "pause"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourceBillingSchedulesBillUntilDurationInterval) Known() bool {
+func (v SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethod) Known() bool {
 	switch v {
-	case SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalDay, SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalMonth, SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalWeek, SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalYear:
-		return true
-	}
-	return false
-}
-
-// SubscriptionsResourcePauseCollectionBehavior is what the field Behavior of
-// SubscriptionsResourcePauseCollection holds.
-type SubscriptionsResourcePauseCollectionBehavior string
-
-// The values of SubscriptionsResourcePauseCollectionBehavior that the schema knows.
-const (
-	SubscriptionsResourcePauseCollectionBehaviorKeepAsDraft       SubscriptionsResourcePauseCollectionBehavior = "keep_as_draft"
-	SubscriptionsResourcePauseCollectionBehaviorMarkUncollectible SubscriptionsResourcePauseCollectionBehavior = "mark_uncollectible"
-	SubscriptionsResourcePauseCollectionBehaviorVoid              SubscriptionsResourcePauseCollectionBehavior = "void"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourcePauseCollectionBehavior) Known() bool {
-	switch v {
-	case SubscriptionsResourcePauseCollectionBehaviorKeepAsDraft, SubscriptionsResourcePauseCollectionBehaviorMarkUncollectible, SubscriptionsResourcePauseCollectionBehaviorVoid:
-		return true
-	}
-	return false
-}
-
-// SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem is what the field PaymentMethodTypesItem
-// of SubscriptionsResourcePaymentSettings holds.
-type SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem string
-
-// The values of SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem that the schema knows.
-const (
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchCreditTransfer  SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ach_credit_transfer"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchDebit           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ach_debit"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAcssDebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "acss_debit"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAffirm             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "affirm"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAlipay             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "alipay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAmazonPay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "amazon_pay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAuBecsDebit        SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "au_becs_debit"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBacsDebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "bacs_debit"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBancontact         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "bancontact"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBillie             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "billie"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBoleto             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "boleto"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCard               SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "card"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCashapp            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "cashapp"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCrypto             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "crypto"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustom             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "custom"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustomerBalance    SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "customer_balance"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemEps                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "eps"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemFpx                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "fpx"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGiropay            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "giropay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGrabpay            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "grabpay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemIdeal              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ideal"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemJpCreditTransfer   SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "jp_credit_transfer"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKakaoPay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "kakao_pay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKlarna             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "klarna"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKonbini            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "konbini"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKrCard             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "kr_card"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemLink               SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "link"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMbWay              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "mb_way"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMultibanco         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "multibanco"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNaverPay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "naver_pay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNzBankAccount      SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "nz_bank_account"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemP24                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "p24"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayByBank          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "pay_by_bank"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayco              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "payco"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaynow             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "paynow"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaypal             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "paypal"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayto              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "payto"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPix                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "pix"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPromptpay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "promptpay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemRevolutPay         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "revolut_pay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSatispay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "satispay"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPACreditTransfer SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sepa_credit_transfer"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPADebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sepa_debit"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSofort             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sofort"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSwish              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "swish"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemTwint              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "twint"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUpi                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "upi"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUsBankAccount      SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "us_bank_account"
-	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemWechatPay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "wechat_pay"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem) Known() bool {
-	switch v {
-	case SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchCreditTransfer, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchDebit, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAcssDebit, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAffirm, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAlipay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAmazonPay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAuBecsDebit, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBacsDebit, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBancontact, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBillie, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBoleto, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCard, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCashapp, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCrypto, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustom, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustomerBalance, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemEps, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemFpx, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGiropay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGrabpay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemIdeal, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemJpCreditTransfer, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKakaoPay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKlarna, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKonbini, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKrCard, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemLink, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMbWay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMultibanco, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNaverPay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNzBankAccount, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemP24, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayByBank, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayco, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaynow, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaypal, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayto, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPix, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPromptpay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemRevolutPay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSatispay, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPACreditTransfer, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPADebit, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSofort, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSwish, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemTwint, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUpi, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUsBankAccount, SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemWechatPay:
-		return true
-	}
-	return false
-}
-
-// SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod is what the field
-// SaveDefaultPaymentMethod of SubscriptionsResourcePaymentSettings holds.
-type SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod string
-
-// The values of SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod that the schema knows.
-const (
-	SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOff            SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod = "off"
-	SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOnSubscription SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod = "on_subscription"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod) Known() bool {
-	switch v {
-	case SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOff, SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOnSubscription:
-		return true
-	}
-	return false
-}
-
-// SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod is what the field
-// MissingPaymentMethod of SubscriptionsResourceTrialSettingsEndBehavior holds.
-type SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod string
-
-// The values of SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod that the schema
-// knows.
-const (
-	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCancel        SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "cancel"
-	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "create_invoice"
-	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodPause         SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "pause"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod) Known() bool {
-	switch v {
-	case SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCancel, SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice, SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodPause:
+	case SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodCancel, SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice, SubscriptionsTrialSettingsEndBehaviorMissingPaymentMethodPause:
 		return true
 	}
 	return false
