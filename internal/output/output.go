@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -57,8 +56,9 @@ func (e *ForeignError) Error() string {
 // the order of files. It changes nothing.
 //
 // A file that should not exist, does, and was not written by restaqgen is no
-// change; one that should have another content is a ForeignError.
-func Compare(files []File) ([]Change, error) {
+// change; one that should have another content is a *ForeignError among the
+// errors.
+func Compare(files []File) ([]Change, []error) {
 	var changes []Change
 	var errs []error
 	for _, f := range files {
@@ -81,7 +81,7 @@ func Compare(files []File) ([]Change, error) {
 			changes = append(changes, Change{Path: f.Path, Old: notNil(old), New: f.Content})
 		}
 	}
-	return changes, errors.Join(errs...)
+	return changes, errs
 }
 
 func notNil(b []byte) []byte {
@@ -119,10 +119,8 @@ func foreign(path string, content []byte) bool {
 		return !conflicted(content)
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
-	return err == nil && hasContent(file)
+	return err == nil && len(file.Decls) > 0
 }
-
-func hasContent(file *ast.File) bool { return len(file.Decls) > 0 || len(file.Comments) > 0 }
 
 // conflicted reports whether content holds the marks of an unfinished merge.
 func conflicted(content []byte) bool {

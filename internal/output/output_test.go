@@ -53,7 +53,8 @@ func TestCompare(t *testing.T) {
 			if tt.new != absent {
 				f.Content = []byte(tt.new)
 			}
-			changes, err := Compare([]File{f})
+			changes, errs := Compare([]File{f})
+			err := errors.Join(errs...)
 			var foreign *ForeignError
 			if tt.verb == "foreign" {
 				if !errors.As(err, &foreign) || foreign.Path != path || len(changes) != 0 {
@@ -97,9 +98,9 @@ func TestAnUnchangedFileKeepsItsTime(t *testing.T) {
 	if err := os.Chtimes(path, then, then); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := Compare([]File{{Path: path, Content: []byte(ours)}})
-	if err != nil || len(changes) != 0 {
-		t.Fatalf("Compare = %v, %v", changes, err)
+	changes, errs := Compare([]File{{Path: path, Content: []byte(ours)}})
+	if len(errs) != 0 || len(changes) != 0 {
+		t.Fatalf("Compare = %v, %v", changes, errs)
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.ModTime().Equal(then) {

@@ -1,0 +1,69 @@
+package templates
+
+import (
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/restaq/restaq/internal/model"
+)
+
+// guards emits what stops compiling when the source has changed and nobody has
+// generated again, or when the runtime is of another generation. The compiler
+// names the line, and the line says what to do:
+//
+//	const _ = restaq.GeneratedCodeV1 // generated for another runtime: run go generate
+//
+//	var _ func(*Billing, context.Context, string, int64) error = (*Billing).sendReceipt // signature changed: run go generate
+//
+//	var _ struct {
+//		ChargeID string `json:"charge_id"`
+//		Amount   Cents
+//	} = Payment{} // a field or tag changed: run go generate
+//
+//	var _ = (*int64)((*Cents)(nil)) // the type changed: run go generate
+//
+// The first of these would be caught nowhere else where a call converts
+// silently, an int64 to an any, say.
+func (f *file) guards(guarded []*types.Named) {
+	f.Const().Id("_").Op("=").Add(f.runtime("GeneratedCodeV1")).Comment("generated for another runtime: run go generate")
+	f.Line()
+	for _, h := range f.pkg.Handlers() {
+		f.signatureGuard(&h.Func)
+	}
+	for _, s := range f.pkg.Steps() {
+		f.signatureGuard(&s.Func)
+	}
+	f.Line()
+	for _, t := range guarded {
+		f.typeGuard(t)
+		f.Line()
+	}
+}
+
+func (f *file) signatureGuard(fn *model.Func) {
+	sig := fn.Obj.Signature()
+	value := jen.Id(fn.Name)
+	var params []*types.Var
+	if recv := sig.Recv(); recv != nil {
+		params = append(params, recv)
+		value = jen.Id(fn.Recv.Name()).Dot(fn.Name)
+		if fn.RecvPointer {
+			value = jen.Parens(jen.Op("*").Id(fn.Recv.Name())).Dot(fn.Name)
+		}
+	}
+	for p := range sig.Params().Variables() {
+		params = append(params, p)
+	}
+	full := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), sig.Results(), false)
+	f.Var().Id("_").Add(f.goType(full)).Op("=").Add(value).Comment("signature changed: run go generate")
+}
+
+func (f *file) typeGuard(t *types.Named) {
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		f.Var().Id("_").Add(f.structType(s)).Op("=").Add(f.goType(t)).Values().Comment("a field or tag changed: run go generate")
+		return
+	}
+	f.Var().Id("_").Op("=").Parens(jen.Op("*").Add(f.goType(t.Underlying()))).
+		Call(jen.Parens(jen.Op("*").Add(f.goType(t))).Call(jen.Nil())).Comment("the type changed: run go generate")
+}

@@ -1,0 +1,143 @@
+package templates
+
+import (
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/restaq/restaq/internal/model"
+)
+
+// register emits the registration of one receiver, or of the package's
+// functions:
+//
+//	// RegisterHandlers adds b's handlers and steps to rt.
+//	func (b *Billing) RegisterHandlers(rt *restaq.Runtime) error {
+//		return rt.Register(
+//			restaq.Handler[stripe.ChargeSucceeded]{ … },
+//			sendReceiptDef.Bind(b),
+//		)
+//	}
+func (f *file) register(g *model.Group) {
+	var parts []jen.Code
+	rt := "rt"
+	for _, h := range g.Handlers {
+		parts = append(parts, f.handler(g, h))
+		if h.Recv == nil {
+			rt = free(rt, h.Name)
+		}
+	}
+	for _, s := range g.Steps {
+		parts = append(parts, jen.Id(s.Stem+"Def").Dot("Bind").Call(boundReceiver(g, s)))
+	}
+
+	f.Comment("RegisterHandlers adds " + registered(g) + " to " + rt + ".")
+	fn := f.Func()
+	if g.Type != nil {
+		fn.Params(jen.Id(g.Param).Add(receiverType(g.Type.Name(), g.Pointer)))
+	}
+	fn.Id("RegisterHandlers").Params(jen.Id(rt).Op("*").Add(f.runtime("Runtime"))).Error().Block(
+		jen.Return(jen.Id(rt).Dot("Register").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, parts...)),
+	)
+	f.Line()
+}
+
+// registered says what a group registers.
+func registered(g *model.Group) string {
+	owner := "the package's "
+	if g.Type != nil {
+		owner = g.Param + "'s "
+	}
+	switch {
+	case len(g.Steps) == 0:
+		return owner + "handlers"
+	case len(g.Handlers) == 0:
+		return owner + "steps"
+	}
+	return owner + "handlers and steps"
+}
+
+func receiverType(name string, pointer bool) *jen.Statement {
+	if pointer {
+		return jen.Op("*").Id(name)
+	}
+	return jen.Id(name)
+}
+
+// boundReceiver is the receiver that a step is bound to.
+func boundReceiver(g *model.Group, s *model.Step) *jen.Statement {
+	switch {
+	case g.Type == nil:
+		return jen.Struct().Values()
+	case g.Pointer && !s.RecvPointer:
+		return jen.Op("*").Id(g.Param)
+	}
+	return jen.Id(g.Param)
+}
+
+// handler is what Register is told of a handler; options that are not given
+// are left out:
+//
+//	restaq.Handler[stripe.ChargeSucceeded]{
+//		Name:     "billing.Billing.ChargeSucceeded",
+//		Events:   []string{stripe.ChargeSucceededType},
+//		Attempts: 20,
+//		Func:     b.ChargeSucceeded,
+//		Decode:   codec.DecodeEvent[stripe.ChargeSucceeded],
+//	}
+func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
+	elements := []jen.Code{
+		element("Name", jen.Lit(h.FullName)),
+		element("Events", f.eventTypes(h.Events)),
+	}
+	elements = append(elements, f.options(h.Attempts, h.Backoff, h.Timeout)...)
+	fn := jen.Id(h.Name)
+	if g.Type != nil {
+		fn = jen.Id(g.Param).Dot(h.Name)
+	}
+	elements = append(elements, element("Func", fn))
+	switch h.Kind {
+	case model.RawEvent:
+	case model.FamilyEvent:
+		elements = append(elements, element("Decode", jen.Id(h.Stem+"Decode")))
+	default:
+		elements = append(elements, element("Decode", f.qual(codecPath, "codec", "DecodeEvent").Types(f.goType(h.Event))))
+	}
+	if h.Order != nil {
+		elements = append(elements, element("Order", f.order(h)))
+	}
+	return literal(f.runtime("Handler").Types(f.goType(h.Event)), elements)
+}
+
+// familyDecoder emits the function that reads an event of a family:
+//
+//	// pullRequestDecode reads an event for the handler pullRequest.
+//	func pullRequestDecode(eventType string, payload []byte) (github.PullRequestEvent, error) {
+//		event, err := github.Decode(eventType, payload)
+//		if err != nil {
+//			return nil, err
+//		}
+//		member, ok := event.(github.PullRequestEvent)
+//		if !ok {
+//			return nil, fmt.Errorf("decode %s: %T is not a github.PullRequestEvent", eventType, event)
+//		}
+//		return member, nil
+//	}
+func (f *file) familyDecoder(h *model.Handler) {
+	if h.Kind != model.FamilyEvent {
+		return
+	}
+	family := types.TypeString(h.Event, (*types.Package).Name)
+	f.Comment("// " + h.Stem + "Decode reads an event for the handler " + h.Name + ".")
+	f.Func().Id(h.Stem+"Decode").Params(
+		jen.Id("eventType").String(), jen.Id("payload").Index().Byte(),
+	).Params(f.goType(h.Event), jen.Error()).Block(
+		jen.List(jen.Id("event"), jen.Err()).Op(":=").Add(f.qual(h.Decoder, "", "Decode")).Call(jen.Id("eventType"), jen.Id("payload")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.List(jen.Id("member"), jen.Id("ok")).Op(":=").Id("event").Assert(f.goType(h.Event)),
+		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Nil(), f.qual("fmt", "fmt", "Errorf").Call(
+			jen.Lit("decode %s: %T is not a "+family), jen.Id("eventType"), jen.Id("event")))),
+		jen.Return(jen.Id("member"), jen.Nil()),
+	)
+	f.Line()
+}
