@@ -137,7 +137,7 @@ var Mine undefined
 	result, problems := Load(t.Context(), Config{Dir: dir, Patterns: []string{"./..."}})
 	const want = `found packages names (a.go) and other (b.go) in DIR/names
 import cycle not allowed: import stack: [example.com/shop/cycle/a example.com/shop/cycle/b example.com/shop/cycle/a]
-imports/a.go:3:8: could not import example.com/shop/gone (package example.com/shop/gone is not in std)
+imports/a.go:3:8: could not import example.com/shop/gone (no required module provides package example.com/shop/gone)
 parse/a.go:3:9: expected ')', found '{'
 `
 	got := strings.ReplaceAll(text(t, dir, problems), dir, "DIR")

@@ -74,7 +74,7 @@ func importReason(p *packages.Package, message string) string {
 	if dep := p.Imports[path]; ok && dep != nil {
 		for _, e := range dep.Errors {
 			if e.Kind == packages.ListError && !isCompileFailure(e) {
-				return fmt.Sprintf("could not import %s (%s)", path, firstLine(e.Msg))
+				return fmt.Sprintf("could not import %s (%s)", path, strings.TrimSuffix(firstLine(e.Msg), "; to add it:"))
 			}
 		}
 	}

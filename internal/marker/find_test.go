@@ -1,0 +1,141 @@
+package marker
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+)
+
+func TestFindTiesMarkersToDeclarations(t *testing.T) {
+	const src = `// Package p.
+//
+//restaq:step
+package p
+
+import (
+	//restaq:step
+	"context"
+)
+
+// F is a handler.
+//
+//restaq:on a.b
+func F(ctx context.Context) error {
+	//restaq:step
+	return nil
+}
+
+//restaq:step
+//restaq:step other
+func g() {}
+
+//restaq:on a.b
+//restaq:step
+func h() {}
+
+//restaq:on a.b
+//restaq:on a.c
+func i() {}
+
+//restaq:event a.b
+type T struct {
+	//restaq:step
+	F int
+}
+
+type (
+	//restaq:event a.c
+	U struct{}
+
+	V struct{}
+)
+
+//restaq:event a.d
+type (
+	W struct{}
+)
+
+//restaq:event a.e
+func j() {}
+
+//restaq:step
+type X struct{}
+
+//restaq:step
+
+func k() {}
+
+//restaq:step
+var y int
+
+// restaq:step
+func l() {}
+
+//restaq:stpe
+func m() {}
+
+func n() {} //restaq:step
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", src, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decls, loose := Find(file)
+	var b strings.Builder
+	write := func(errs []Error) {
+		for _, e := range errs {
+			fmt.Fprintf(&b, "  %d: %s", fset.Position(e.Pos).Line, e.Reason)
+			if e.Hint != "" {
+				fmt.Fprintf(&b, " (%s)", e.Hint)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	for _, d := range decls {
+		if d.Func != nil {
+			fmt.Fprintf(&b, "func %s:", d.Func.Name.Name)
+		} else {
+			fmt.Fprintf(&b, "type %s:", d.Type.Name.Name)
+		}
+		if d.Marker != nil {
+			fmt.Fprintf(&b, " %s", d.Marker.Verb)
+		}
+		b.WriteByte('\n')
+		write(d.Errors)
+	}
+	b.WriteString("loose:\n")
+	write(loose)
+	const hint = " (a marker stands in the comment directly above a function or a type, without a blank line between)\n"
+	want := `func F: on
+func g: step
+  20: second marker //restaq:step on one declaration
+func h: on
+  24: a function is a handler or a step, not both
+func i: on
+  28: second marker //restaq:on on one function (list all event types in one marker)
+type T: event
+type U: event
+func j:
+  49: //restaq:event marks a struct type, and this is a function
+type X:
+  52: //restaq:step marks a function, and this is a type
+func l:
+  62: a marker has no space behind the slashes (write //restaq:step)
+func m:
+  65: unknown marker //restaq:stpe (did you mean //restaq:step?)
+loose:
+  3: marks nothing: it stands on the package clause` + hint +
+		`  7: marks nothing: it stands on the declaration of an import` + hint +
+		`  15: marks nothing: it stands inside function F` + hint +
+		`  33: marks nothing: it stands inside a type declaration` + hint +
+		`  44: marks nothing: it stands on a group of types (move it to the one type that it is for)
+  55: marks nothing: it stands apart from function k` + hint +
+		`  59: marks nothing: it stands on the declaration of a variable` + hint +
+		`  68: marks nothing: no declaration follows it` + hint
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
