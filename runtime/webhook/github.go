@@ -64,6 +64,12 @@ type GitHubConfig struct {
 	// with SHA-1, as old GitHub Enterprise servers send it. A request that has
 	// X-Hub-Signature-256 is judged by that alone.
 	AllowSHA1 bool
+
+	// BodyID makes an event's id from the body (its SHA-256) instead of the
+	// X-GitHub-Delivery header. GitHub does not sign that header: whoever got
+	// hold of a request can send it again under a new id, and with BodyID that
+	// is a duplicate. Two events with the same body are then one.
+	BodyID bool
 }
 
 // Provider returns the provider. It panics if the configuration has no secret,
@@ -78,13 +84,13 @@ func (c GitHubConfig) Provider() restaq.Provider {
 			Secret:       []string{githubSHA256, githubSHA1},
 		},
 		newKeyring(c.Secrets, c.SecretsFor, nil),
-		&github{allowSHA1: c.AllowSHA1},
+		&github{allowSHA1: c.AllowSHA1, bodyID: c.BodyID},
 		c.Matched,
 	)
 }
 
 // github signs the body, as it is sent, with HMAC-SHA256.
-type github struct{ allowSHA1 bool }
+type github struct{ allowSHA1, bodyID bool }
 
 func (g *github) verify(r *http.Request, body []byte, keys []key, _ time.Time) (int, error) {
 	name, mark, newHash := githubSHA256, githubSHA256Mark, sha256.New
@@ -118,7 +124,7 @@ func parseHexSignature(value, mark string) ([]byte, error) {
 	return signature, nil
 }
 
-func (*github) read(r *http.Request, body []byte) (*restaq.Received, error) {
+func (g *github) read(r *http.Request, body []byte) (*restaq.Received, error) {
 	id, err := named(r, githubDelivery)
 	if err != nil {
 		return nil, err
@@ -138,6 +144,9 @@ func (*github) read(r *http.Request, body []byte) (*restaq.Received, error) {
 	doc, err := parseDocument(body)
 	if err != nil {
 		return nil, err
+	}
+	if g.bodyID {
+		id = digestID(body)
 	}
 	if raw := doc.field("action"); raw != nil && raw[0] == '"' {
 		action, err := doc.text("action")

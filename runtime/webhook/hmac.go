@@ -50,8 +50,8 @@ const (
 //
 // What is not in Signed is not protected. Without a Timestamp a captured
 // request stays valid for ever, and with an ID from a header that is not
-// signed it can come again under a new id; an id in the body, or {id} in
-// Signed, keeps a repeated request a duplicate.
+// signed it can come again under a new id; an id in the body, {id} in Signed,
+// or BodyID keeps a repeated request a duplicate.
 type HMACConfig struct {
 	// Name is the provider's name, with which the types of its events begin:
 	// letters, digits, "-" and "_". It must be set.
@@ -107,6 +107,11 @@ type HMACConfig struct {
 	// the event again. Default: Field{JSON: "id"}.
 	ID Field
 
+	// BodyID makes the id from the body (its SHA-256), for senders that have
+	// none, or none that is signed. Two events with the same body are then one.
+	// ID is not set with it.
+	BodyID bool
+
 	// Type is where the sender's own type of the event is; the event's type is
 	// Name, a dot, and that. Default: Field{JSON: "type"}.
 	Type Field
@@ -153,6 +158,7 @@ func (c HMACConfig) Provider() restaq.Provider {
 		separator: c.Separator,
 		timestamp: c.Timestamp,
 		id:        c.ID,
+		bodyID:    c.BodyID,
 		kind:      c.Type,
 		action:    c.Action,
 		rename:    c.Rename,
@@ -172,7 +178,10 @@ func (c HMACConfig) Provider() restaq.Provider {
 
 // fillIn sets the defaults that other fields depend on.
 func (c *HMACConfig) fillIn() {
-	if c.ID == (Field{}) {
+	if c.BodyID && c.ID != (Field{}) {
+		misuse(c.Name, "ID and BodyID are both set")
+	}
+	if c.ID == (Field{}) && !c.BodyID {
 		c.ID = Field{JSON: "id"}
 	}
 	if c.Type == (Field{}) {
@@ -244,6 +253,7 @@ type hmacScheme struct {
 	signed    template
 	timestamp Timestamp
 	id        Field
+	bodyID    bool
 	kind      Field
 	action    Field
 	rename    func(string) string
@@ -320,7 +330,7 @@ func (s *hmacScheme) read(r *http.Request, body []byte) (*restaq.Received, error
 			return nil, err
 		}
 	}
-	id, err := s.id.required(r, doc)
+	id, err := s.identify(r, doc, body)
 	if err != nil {
 		return nil, err
 	}
@@ -341,6 +351,14 @@ func (s *hmacScheme) read(r *http.Request, body []byte) (*restaq.Received, error
 		}
 	}
 	return oneEvent(s.name, id, kind, body), nil
+}
+
+// identify returns the event's id.
+func (s *hmacScheme) identify(r *http.Request, doc document, body []byte) (string, error) {
+	if s.bodyID {
+		return digestID(body), nil
+	}
+	return s.id.required(r, doc)
 }
 
 // required returns the field's value, which must be there.

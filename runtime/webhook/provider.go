@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"time"
@@ -132,6 +134,12 @@ func tolerance(provider string, d time.Duration) time.Duration {
 // oneEvent wraps the event that most requests carry.
 func oneEvent(provider, id, kind string, payload []byte) *restaq.Received {
 	return &restaq.Received{Events: []restaq.Event{{ID: id, Type: provider + "." + kind, Payload: payload}}}
+}
+
+// digestID is an event's id made from its payload.
+func digestID(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // header returns the only value of a header that signing needs.

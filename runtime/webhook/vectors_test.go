@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,7 @@ type vector struct {
 	Future       int64  `json:"future_s"`
 	AllowSHA1    bool   `json:"allow_sha1"`
 	RawSecrets   bool   `json:"raw_secrets"`
+	BodyID       bool   `json:"body_id"`
 
 	Want struct {
 		ID, Type, Payload string
@@ -65,7 +67,7 @@ func (v *vector) provider(kind string, matched func(*http.Request, int)) restaq.
 	case "stripe":
 		return webhook.StripeConfig{Secrets: v.Secrets, Tolerance: tolerance, Future: time.Duration(v.Future) * time.Second, Matched: matched}.Provider()
 	case "github":
-		return webhook.GitHubConfig{Secrets: v.Secrets, AllowSHA1: v.AllowSHA1, Matched: matched}.Provider()
+		return webhook.GitHubConfig{Secrets: v.Secrets, AllowSHA1: v.AllowSHA1, BodyID: v.BodyID, Matched: matched}.Provider()
 	case "standardwebhooks":
 		return webhook.StandardWebhooksConfig{Name: v.ProviderName, Secrets: v.Secrets, RawSecrets: v.RawSecrets, Tolerance: tolerance, Matched: matched}.Provider()
 	}
@@ -76,7 +78,7 @@ func (v *vector) provider(kind string, matched func(*http.Request, int)) restaq.
 
 // request returns a request as the HTTP server hands it on, its body read.
 func request(headers map[string]string, body []byte) *http.Request {
-	r := &http.Request{Method: http.MethodPost, Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:4711"}
+	r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:4711"}
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
