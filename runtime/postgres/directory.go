@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// putHandlersSQL adds handlers in the order of their names, so that processes
+// which start together wait for each other one way round. A handler that is
+// there as it is, is not written again.
+const putHandlersSQL = `
+INSERT INTO restaq.handler AS h (name, events)
+SELECT n.name, n.events
+FROM json_to_recordset($1::text::json) AS n (name text, events text[])
+ORDER BY n.name
+ON CONFLICT (name) DO UPDATE SET events = excluded.events WHERE h.events <> excluded.events`
+
+// PutHandlers adds handlers to the directory or replaces them.
+func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) error {
+	byName := make(map[string]restaq.HandlerInfo, len(handlers)) // a row can be written once by a statement
+	for _, h := range handlers {
+		if h.Events == nil {
+			h.Events = []string{}
+		}
+		byName[h.Name] = h
+	}
+	list := make([]restaq.HandlerInfo, 0, len(byName))
+	for _, h := range byName {
+		list = append(list, h)
+	}
+	data, err := json.Marshal(list)
+	if err == nil {
+		err = s.statement(ctx, func(q querier) error {
+			_, err := column[string](ctx, q, s.q(putHandlersSQL), string(data))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("put handlers: %w", err)
+	}
+	return nil
+}
+
+// Handlers returns all handlers that were ever put, by name.
+func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
+	var all []restaq.HandlerInfo
+	err := s.statement(ctx, func(q querier) error {
+		rows, err := q.Query(ctx, s.q(`SELECT name, events FROM restaq.handler ORDER BY name`))
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[restaq.HandlerInfo])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list handlers: %w", err)
+	}
+	return all, nil
+}
+
+// The first process to ask makes the key; the others, however many at once,
+// read it in a statement of their own, which sees what the first committed.
+const (
+	makeKeySQL = `
+INSERT INTO restaq.meta (key, value) VALUES ('fingerprint', $1::bytea) ON CONFLICT (key) DO NOTHING`
+
+	readKeySQL = `SELECT value FROM restaq.meta WHERE key = 'fingerprint'`
+)
+
+// FingerprintKey returns the secret of this store that keys input
+// fingerprints.
+func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
+	s.keyMu.Lock()
+	defer s.keyMu.Unlock()
+	if s.key != nil {
+		return slices.Clone(s.key), nil
+	}
+	key, err := s.readKey(ctx)
+	if err == nil && len(key) == 0 {
+		fresh := make([]byte, 32)
+		rand.Read(fresh) // never fails
+		err = s.statement(ctx, func(q querier) error {
+			_, err := column[string](ctx, q, s.q(makeKeySQL), fresh)
+			return err
+		})
+		if err == nil {
+			key, err = s.readKey(ctx)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read fingerprint key: %w", err)
+	}
+	s.key = key
+	return slices.Clone(key), nil
+}
+
+// readKey returns the key, or nothing if there is none yet.
+func (s *Store) readKey(ctx context.Context) ([]byte, error) {
+	var keys [][]byte
+	err := s.statement(ctx, func(q querier) (err error) {
+		keys, err = column[[]byte](ctx, q, s.q(readKeySQL))
+		return err
+	})
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	return keys[0], nil
+}

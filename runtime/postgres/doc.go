@@ -1,0 +1,52 @@
+// Package postgres keeps events and executions in PostgreSQL 13 or newer.
+//
+//	store, err := postgres.Open(ctx, "postgres://user:password@host/database")
+//
+// Any number of processes may share a database. Open makes the tables, in a
+// schema of their own, or brings them up to date; processes that start
+// together wait for each other. A program works with a schema that a newer
+// release of the same major version has brought up to date, so that a rolling
+// deploy may migrate first.
+//
+// # Tables
+//
+// The tables event, execution, attempt and step only grow (until a prune). The
+// table work has one row for each execution that is not completed: its status,
+// when it is due, who has the lease, the fencing token. It stays small, so
+// claiming costs the same however many executions have completed.
+//
+//	           Insert              Finish
+//	(none) ──────────▶ row of work ──────▶ (none: completed)
+//	                    ▲      │ ▲             │
+//	                    │      └─┘             │ Change
+//	                    │  Claim, Renew,       │
+//	                    │  Finish, Change      │
+//	                    └──────────────────────┘
+//
+// # Who may write
+//
+// Every write of an attempt locks the execution's row of work and tests the
+// token in the same statement. Record locks FOR KEY SHARE; Claim, Finish and
+// Change lock FOR UPDATE, which conflicts with it, and test again what they
+// have locked. So a write either commits before the execution is taken over,
+// and the new owner sees it, or finds its token gone and writes nothing.
+// Renewals lock FOR NO KEY UPDATE and wait for no write.
+//
+// # What can go wrong
+//
+// Each method is one statement, or one short transaction, at READ COMMITTED,
+// whatever the database's default. Transactions that the server rolls back in
+// favour of others (a serialization failure, a deadlock) are repeated until
+// ctx ends, and no caller hears of them.
+//
+// A connection that is lost in the middle of a call makes the call fail: it
+// may or may not have committed. The same call may be made again; it
+// recognises what it did before. Idle connections are then not used again, as
+// a server that restarts ends them all.
+//
+// Leases and due times are the server's clock, so the clocks of the processes
+// may differ.
+//
+// The URL option default_query_exec_mode=exec makes do without prepared
+// statements.
+package postgres

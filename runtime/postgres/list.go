@@ -1,0 +1,215 @@
+package postgres
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 1000
+)
+
+// List returns a page of executions, or of unhandled events, newest first.
+func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+	if f.Limit <= 0 {
+		f.Limit = defaultLimit
+	}
+	f.Limit = min(f.Limit, maxLimit)
+	build := executionList
+	if f.Unhandled {
+		build = unhandledList
+	}
+	list, err := build(&f)
+	if err != nil {
+		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
+	}
+	var found []restaq.Execution
+	var keys []string // where each row stands, for a cursor
+	err = s.statement(ctx, func(q querier) error {
+		found, keys = nil, nil
+		rows, err := q.Query(ctx, s.q(list.sql.String()), list.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var x restaq.Execution
+			var key string
+			targets := append(executionTargets(&x), stateTargets(&x)...)
+			if err := rows.Scan(append(targets, &key)...); err != nil {
+				return err
+			}
+			found, keys = append(found, x), append(keys, key)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
+	}
+	page := restaq.Page{Executions: found}
+	if last := f.Limit - 1; len(found) > f.Limit {
+		page.Executions, page.Next = found[:f.Limit], cursor(found[last].CreatedAt, keys[last])
+	}
+	return page, nil
+}
+
+// listQuery is a statement as it is being put together: only the conditions
+// that restrict, so that the planner knows which they are.
+type listQuery struct {
+	sql  strings.Builder
+	args []any
+}
+
+func (l *listQuery) write(text string) { l.sql.WriteString(text) }
+
+// arg adds an argument and returns its placeholder.
+func (l *listQuery) arg(value any) string {
+	l.args = append(l.args, value)
+	return "$" + strconv.Itoa(len(l.args))
+}
+
+// executionList lists executions. Those that are not completed are found by
+// way of the small table of work, if the statuses allow it.
+func executionList(f *restaq.Filter) (*listQuery, error) {
+	var l listQuery
+	l.write(`SELECT ` + executionColumns + `, ` + stateColumns + `, e.id::text
+FROM restaq.execution e
+JOIN restaq.event ev ON ev.seq = e.event`)
+	completed := slices.Contains(f.Statuses, string(restaq.Completed))
+	if len(f.Statuses) > 0 && !completed {
+		l.write(`
+JOIN restaq.work w ON w.execution = e.id`)
+	} else {
+		l.write(`
+LEFT JOIN restaq.work w ON w.execution = e.id`)
+	}
+	l.write(lastAttempt + `
+WHERE true`)
+	if len(f.Statuses) > 0 {
+		l.statuses(f.Statuses)
+	}
+	if f.Handler != "" {
+		l.write(` AND e.handler = ` + l.arg(f.Handler) + `::text`)
+	}
+	l.event(f)
+	l.since(f, `e.created_at`)
+	if f.Cursor != "" {
+		at, key, err := parseCursor(f.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		id, ok := parseID(key)
+		if !ok {
+			return nil, errCursor
+		}
+		l.write(` AND (e.created_at, e.id) < (` + l.arg(at) + `::timestamptz, ` + l.arg(id) + `::uuid)`)
+	}
+	l.write(` ORDER BY e.created_at DESC, e.id DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
+	return &l, nil
+}
+
+// statuses restricts to any of the words.
+func (l *listQuery) statuses(words []string) {
+	var plain []string
+	conditions := []string{}
+	for _, word := range words {
+		switch word {
+		case "dead":
+			conditions = append(conditions, `w.status = 'failed' AND w.due_at IS NULL`)
+		case "retrying":
+			conditions = append(conditions, `w.status = 'failed' AND w.due_at IS NOT NULL`)
+		case string(restaq.Completed):
+			conditions = append(conditions, `w.execution IS NULL`)
+		default:
+			plain = append(plain, word)
+		}
+	}
+	if len(plain) > 0 {
+		conditions = append(conditions, `w.status = ANY (`+l.arg(plain)+`::text[])`)
+	}
+	l.write(` AND (` + strings.Join(conditions, ` OR `) + `)`)
+}
+
+// event restricts by what the event ev is.
+func (l *listQuery) event(f *restaq.Filter) {
+	if prefix, ok := strings.CutSuffix(f.EventType, "*"); ok {
+		p := l.arg(prefix)
+		l.write(` AND starts_with(ev.type, ` + p + `::text) AND ev.type <> ` + p + `::text`)
+	} else if f.EventType != "" {
+		l.write(` AND ev.type = ` + l.arg(f.EventType) + `::text`)
+	}
+	for _, c := range []struct{ column, value string }{
+		{"provider", f.Provider}, {"source", f.Source}, {"event_id", f.EventID},
+	} {
+		if c.value != "" {
+			l.write(` AND ev.` + c.column + ` = ` + l.arg(c.value) + `::text`)
+		}
+	}
+}
+
+// since restricts a time. Stored times are whole microseconds, so a bound
+// between two of them is as good as the later one.
+func (l *listQuery) since(f *restaq.Filter, column string) {
+	const up = time.Microsecond - 1
+	if !f.Since.IsZero() {
+		l.write(` AND ` + column + ` >= ` + l.arg(f.Since.Add(up).Truncate(time.Microsecond)) + `::timestamptz`)
+	}
+	if !f.Until.IsZero() {
+		l.write(` AND ` + column + ` < ` + l.arg(f.Until.Add(up).Truncate(time.Microsecond)) + `::timestamptz`)
+	}
+}
+
+// unhandledList lists events that never had an execution.
+func unhandledList(f *restaq.Filter) (*listQuery, error) {
+	var l listQuery
+	l.write(`SELECT '', '', '', ev.received_at,
+	ev.source, ev.provider, ev.event_id, ev.type, ev.received_at,
+	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.seq::text
+FROM restaq.event ev
+WHERE ev.unhandled`)
+	l.event(f)
+	l.since(f, `ev.received_at`)
+	if f.Cursor != "" {
+		at, key, err := parseCursor(f.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := strconv.ParseInt(key, 10, 64)
+		if err != nil {
+			return nil, errCursor
+		}
+		l.write(` AND (ev.received_at, ev.seq) < (` + l.arg(at) + `::timestamptz, ` + l.arg(seq) + `::bigint)`)
+	}
+	l.write(` ORDER BY ev.received_at DESC, ev.seq DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
+	return &l, nil
+}
+
+var errCursor = errors.New("invalid cursor")
+
+// cursor names the last row of a page by its place in the order of the list,
+// so that rows which come or go do not move it.
+func cursor(at time.Time, key string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + key))
+}
+
+func parseCursor(text string) (at time.Time, key string, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return at, "", errCursor
+	}
+	micros, key, ok := strings.Cut(string(data), " ")
+	n, err := strconv.ParseInt(micros, 10, 64)
+	if !ok || err != nil {
+		return at, "", errCursor
+	}
+	return time.UnixMicro(n).UTC(), key, nil
+}

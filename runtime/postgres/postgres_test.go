@@ -1,0 +1,105 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/restaq/restaq/internal/pgtest"
+	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/runtime/postgres"
+	"github.com/restaq/restaq/runtime/storetest"
+)
+
+// database is an address with the handles that tests have on it.
+type database struct {
+	url    string
+	schema string
+}
+
+// open opens a store on a database and closes it with the test.
+func open(t *testing.T, d database) *store {
+	t.Helper()
+	s, err := postgres.OpenConfig(t.Context(), postgres.Config{URL: d.url, Schema: d.schema, MaxConns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return &store{Store: s, database: d}
+}
+
+// store is a Store that knows its database.
+type store struct {
+	*postgres.Store
+	database
+}
+
+// connect returns a connection of the test's own.
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+// exec runs statements on a connection of their own.
+func exec(t *testing.T, url, sql string, args ...any) {
+	t.Helper()
+	if _, err := connect(t, url).Exec(t.Context(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// advance lets d pass by moving what the store has written into the past. An
+// execution that has completed was created before that, and stays so.
+func advance(t *testing.T, d database, by time.Duration) {
+	t.Helper()
+	conn := connect(t, d.url)
+	schema := pgx.Identifier{d.schema}.Sanitize()
+	for _, sql := range []string{
+		`UPDATE restaq.work SET due_at = due_at - $1::interval, lease_until = lease_until - $1::interval,
+			finished_at = finished_at - $1::interval`,
+		`UPDATE restaq.attempt SET ended_at = ended_at - $1::interval`,
+		`UPDATE restaq.execution SET created_at = created_at - $1::interval
+			WHERE NOT EXISTS (SELECT FROM restaq.work w WHERE w.execution = id)`,
+	} {
+		if _, err := conn.Exec(t.Context(), strings.ReplaceAll(sql, "restaq.", schema+"."), by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// backend is a kind of store for storetest; address makes the URL of an empty
+// database.
+func backend(address func(t *testing.T) string, schema string) storetest.Backend {
+	return storetest.Backend{
+		Open: func(t *testing.T) restaq.Store { return open(t, database{address(t), schema}) },
+		Reopen: func(t *testing.T, s restaq.Store) restaq.Store {
+			return open(t, s.(*store).database)
+		},
+		Advance: func(t *testing.T, s restaq.Store, d time.Duration) { advance(t, s.(*store).database, d) },
+		Contend: func(t *testing.T) func() (restaq.Store, error) {
+			url := address(t)
+			return func() (restaq.Store, error) {
+				s, err := postgres.OpenConfig(t.Context(), postgres.Config{URL: url, Schema: schema})
+				if err == nil {
+					t.Cleanup(func() { s.Close() })
+				}
+				return s, err
+			}
+		},
+	}
+}
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, backend(func(t *testing.T) string { return pgtest.URL(t) }, "restaq"))
+}

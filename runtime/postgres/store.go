@@ -1,0 +1,177 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// Config says how a Store reaches its database. It needs URL or Pool.
+type Config struct {
+	// URL is a connection URL, postgres://user:password@host:port/database, or
+	// a string of keywords and values, with the options of pgx and pgxpool.
+	URL string
+
+	// Pool is used instead of connections of the Store's own; Close leaves it
+	// open. A step that keeps a connection of it waits for the Store's own
+	// writes while the pool is exhausted: prefer URL.
+	Pool *pgxpool.Pool
+
+	// Schema is the schema that holds the Store's tables. Default: restaq.
+	// Several Stores share a database under different names.
+	Schema string
+
+	// MaxConns bounds the connections of the Store's own. Default: the URL's
+	// pool_max_conns, or else 16.
+	MaxConns int
+
+	// NoMigrate leaves the schema alone: opening fails if it is older than
+	// this build needs. By default opening brings it up to date.
+	NoMigrate bool
+}
+
+const (
+	defaultSchema   = "restaq"
+	defaultMaxConns = 16
+)
+
+// Store is a restaq.Store on PostgreSQL. All its methods are safe for
+// concurrent use.
+type Store struct {
+	pool   *pgxpool.Pool
+	own    bool // the pool is the Store's own
+	schema string
+
+	// readCommitted says that a statement outside a transaction runs at READ
+	// COMMITTED, as the database's defaults have it.
+	readCommitted bool
+
+	sql sync.Map // statements for a schema of another name, by their text
+
+	migrating sync.Mutex
+	applied   []string // migrations, under migrating
+
+	keyMu sync.Mutex
+	key   []byte // fingerprint key, under keyMu; nil until read
+}
+
+var (
+	_ restaq.Store     = (*Store)(nil)
+	_ restaq.Lister    = (*Store)(nil)
+	_ restaq.Pruner    = (*Store)(nil)
+	_ restaq.Directory = (*Store)(nil)
+	_ restaq.Keyed     = (*Store)(nil)
+)
+
+// Open connects to the database at url and brings the schema restaq up to
+// date. The caller closes the Store.
+func Open(ctx context.Context, url string) (*Store, error) {
+	return OpenConfig(ctx, Config{URL: url})
+}
+
+// OpenConfig is Open with a Config.
+func OpenConfig(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := newStore(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres store: %w", err)
+	}
+	if err := s.setUp(ctx, cfg.NoMigrate); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open postgres store: %w", err)
+	}
+	return s, nil
+}
+
+func newStore(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Schema == "" {
+		cfg.Schema = defaultSchema
+	}
+	if err := checkSchemaName(cfg.Schema); err != nil {
+		return nil, fmt.Errorf("config: Schema: %w", err)
+	}
+	if cfg.MaxConns < 0 {
+		return nil, errors.New("config: MaxConns: must not be negative")
+	}
+	if (cfg.URL == "") == (cfg.Pool == nil) {
+		return nil, errors.New("config: needs a URL or a Pool, and not both")
+	}
+	s := &Store{pool: cfg.Pool, schema: cfg.Schema}
+	if s.pool != nil {
+		return s, nil
+	}
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case cfg.MaxConns > 0:
+		pc.MaxConns = int32(cfg.MaxConns)
+	case !strings.Contains(cfg.URL, "pool_max_conns"):
+		pc.MaxConns = defaultMaxConns
+	}
+	if pc.ConnConfig.RuntimeParams["application_name"] == "" {
+		pc.ConnConfig.RuntimeParams["application_name"] = "restaq"
+	}
+	s.own = true
+	s.pool, err = pgxpool.NewWithConfig(ctx, pc)
+	return s, err
+}
+
+// setUp looks at the database's defaults and at the schema.
+func (s *Store) setUp(ctx context.Context, noMigrate bool) error {
+	err := s.statement(ctx, func(q querier) error {
+		level, err := one[string](ctx, q, `SELECT current_setting('default_transaction_isolation')`)
+		s.readCommitted = err == nil && level == "read committed"
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if noMigrate {
+		return s.check(ctx)
+	}
+	_, err = s.Migrate(ctx)
+	return err
+}
+
+// Close closes the Store's own connections, after the calls under way.
+func (s *Store) Close() error {
+	if s.own && s.pool != nil {
+		s.pool.Close()
+	}
+	return nil
+}
+
+// q returns a statement with the Store's schema in place of the default one.
+func (s *Store) q(text string) string {
+	if s.schema == defaultSchema {
+		return text
+	}
+	if known, ok := s.sql.Load(text); ok {
+		return known.(string)
+	}
+	own := strings.ReplaceAll(text, defaultSchema+".", quote(s.schema)+".")
+	s.sql.Store(text, own)
+	return own
+}
+
+// querier runs one statement: a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// one returns the only column of the only row.
+func one[T any](ctx context.Context, q querier, sql string, args ...any) (T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return *new(T), err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+}
