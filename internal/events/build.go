@@ -157,7 +157,7 @@ func (b *builder) families() []family {
 	var list []family
 	byPrefix := map[string]string{}
 	for _, d := range b.events {
-		words := strings.Split(d.event, ".")
+		words := segments(d.event)
 		for n := 1; n < len(words); n++ {
 			prefix := strings.Join(words[:n], ".")
 			name, ok := byPrefix[prefix]
@@ -171,6 +171,21 @@ func (b *builder) families() []family {
 		}
 	}
 	return list
+}
+
+// segments splits an event type at its dots, those inside brackets aside:
+// v2.core.account[configuration.customer].updated has four.
+func segments(eventType string) []string {
+	depth := 0
+	return strings.FieldsFunc(eventType, func(r rune) bool {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		return r == '.' && depth <= 0
+	})
 }
 
 // family is a sealed interface and where its first event stands.
