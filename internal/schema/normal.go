@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/invopop/jsonschema"
 )
@@ -109,4 +111,21 @@ func normalBounds(out *jsonschema.Schema, s *Schema) {
 	} else if b != nil {
 		out.Maximum = json.Number(b.Text)
 	}
+}
+
+// Normal returns the document in normal form, as a file: draft 2020-12, indented,
+// $defs sorted by name, properties in their order.
+func (d *Document) Normal() ([]byte, error) {
+	root := Normal(d.Root)
+	if d.Root.Always == nil {
+		root.Version = jsonschema.Version
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		return nil, fmt.Errorf("write schema %s: %w", d.File, err)
+	}
+	return b.Bytes(), nil
 }
