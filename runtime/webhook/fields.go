@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,7 +26,7 @@ func parseDocument(body []byte) (document, error) {
 	return document(body), nil
 }
 
-// where says at which byte invalid JSON goes wrong.
+// where says at which byte invalid JSON goes wrong, without quoting it.
 func where(body []byte) string {
 	if len(body) == 0 {
 		return ": it is empty"
@@ -33,7 +34,7 @@ func where(body []byte) string {
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(body, &raw); errors.As(err, &syntax) {
-		return ": " + syntax.Error()
+		return fmt.Sprintf(": wrong at byte %d of %d", syntax.Offset, len(body))
 	}
 	return ""
 }
