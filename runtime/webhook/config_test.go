@@ -202,3 +202,32 @@ func TestRename(t *testing.T) {
 		})
 	}
 }
+
+func TestHeadersOfSigningMustNotBeRepeated(t *testing.T) {
+	const at = 1_760_000_000
+	body := []byte(`{"id":"evt_1","type":"a.b"}`)
+	for name, test := range map[string]struct {
+		provider restaq.Provider
+		headers  map[string]string
+		repeat   string
+		want     error
+	}{
+		"stripe": {webhook.Stripe("s"), map[string]string{"Stripe-Signature": signStripe("s", at, body)}, "Stripe-Signature", webhook.ErrHeader},
+		"standard webhooks": {webhook.StandardWebhooksConfig{Secrets: []string{"raw"}, RawSecrets: true}.Provider(),
+			map[string]string{"Webhook-Id": "m", "Webhook-Timestamp": "1760000000", "Webhook-Signature": signStandard("raw", "m", at, body)}, "Webhook-Id", webhook.ErrHeader},
+		"github, signature": {webhook.GitHub("secret"), githubHeaders("d", "push", body), "X-Hub-Signature-256", webhook.ErrHeader},
+		"github, id":        {webhook.GitHub("secret"), githubHeaders("d", "push", body), "X-Github-Delivery", restaq.ErrMalformed},
+		"github, event":     {webhook.GitHub("secret"), githubHeaders("d", "push", body), "X-Github-Event", restaq.ErrMalformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request(test.headers, body)
+			r.Header.Set("Content-Type", "application/json")
+			if _, err := test.provider.Receive(r, body, time.Unix(at, 0)); err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Add(test.repeat, r.Header.Get(test.repeat))
+			_, err := test.provider.Receive(r, body, time.Unix(at, 0))
+			wantError(t, err, test.want, "is there 2 times")
+		})
+	}
+}

@@ -54,7 +54,7 @@ func remoteHeaders() []string {
 // checkLocal reports why a request is not plainly this machine's own.
 func checkLocal(r *http.Request) error {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !addr.Addr().Unmap().IsLoopback() {
+	if err != nil || !addr.Addr().IsLoopback() {
 		return fmt.Errorf("%w: it comes from elsewhere", ErrNotLocal)
 	}
 	for _, name := range remoteHeaders() {

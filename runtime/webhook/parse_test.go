@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -211,4 +213,12 @@ func FuzzStandardSignatures(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestKeyWithoutBytesMatchesNothing(t *testing.T) {
+	mac := hmac.New(sha256.New, nil)
+	mac.Write([]byte("body"))
+	if matchMAC(sha256.New, key{}, [][]byte{mac.Sum(nil)}, []byte("body")) {
+		t.Error("an HMAC under the empty key matched")
+	}
 }
