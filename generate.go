@@ -1,0 +1,9 @@
+// Package restaq is the root of the module. It holds the lines by which the
+// repository generates its own event packages, and exports nothing.
+//
+// The engine is package runtime; the generator is cmd/restaqgen; the events of
+// providers are below schemas.
+package restaq
+
+//go:generate go run ./cmd/restaqgen events -provider stripe -in schemas/stripe -out schemas/stripe
+//go:generate go run ./cmd/restaqgen events -provider github -in schemas/github -out schemas/github
