@@ -30,8 +30,9 @@ type Rule struct {
 }
 
 // Violations returns a message for each import that the rules do not allow and
-// each package that they do not know, in the order of packages.
-func Violations(rules []Rule, packages []Package) []string {
+// each package that they do not know, in the order of packages. Any test may
+// import what the patterns in tests allow.
+func Violations(rules []Rule, tests []string, packages []Package) []string {
 	var found []string
 	for _, p := range packages {
 		rule, ok := ruleFor(rules, p.Path)
@@ -47,7 +48,7 @@ func Violations(rules []Rule, packages []Package) []string {
 			}
 		}
 		for _, path := range p.TestImports {
-			may := slices.Concat(rule.May, rule.TestsMay)
+			may := slices.Concat(rule.May, rule.TestsMay, tests)
 			if path != p.Path && !allowed(path, may) {
 				found = append(found, fmt.Sprintf("package %s: its tests import %s: row %q allows them %s",
 					p.Path, path, rule.Tree, describe(may)))
