@@ -86,6 +86,25 @@ func TestPackagesImportOnlyWhatTheTableAllows(t *testing.T) {
 	}
 }
 
+// TestTableKeepsTheHalvesApart holds the table to the one rule that no row may
+// bend.
+func TestTableKeepsTheHalvesApart(t *testing.T) {
+	generator := []string{"./cmd/restaqgen", "./cmd/restaqvet", "./internal/...", "./templates/...", "./checks/..."}
+	runtime := []string{"./cmd/restaq", "./runtime/..."}
+	within := func(half []string, path string) bool {
+		return slices.ContainsFunc(half, func(tree string) bool { return match(tree, path) })
+	}
+	for _, rule := range table {
+		tree := strings.TrimSuffix(rule.Tree, "/...")
+		for _, pattern := range rule.May {
+			path := strings.TrimSuffix(pattern, "/...")
+			if within(generator, tree) && within(runtime, path) || within(runtime, tree) && within(generator, path) {
+				t.Errorf("row %s: allows %s of the other half", rule.Tree, pattern)
+			}
+		}
+	}
+}
+
 func TestTableHasOneRowForATree(t *testing.T) {
 	seen := map[string]bool{}
 	for _, rule := range table {
