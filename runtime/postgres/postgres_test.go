@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -102,4 +103,36 @@ func backend(address func(t *testing.T) string, schema string) storetest.Backend
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, backend(func(t *testing.T) string { return pgtest.URL(t) }, "restaq"))
+}
+
+// Far from the defaults in three ways at once: the database asks for
+// serializable transactions, there are no prepared statements, and the
+// schema's name needs its quotes.
+func TestStoreFarFromTheDefaults(t *testing.T) {
+	storetest.Run(t, backend(func(t *testing.T) string {
+		address := pgtest.URL(t)
+		serializable(t, address)
+		return withOption(t, address, "default_query_exec_mode", "exec")
+	}, `Our "events"`))
+}
+
+// serializable makes serializable the default of a database.
+func serializable(t *testing.T, address string) {
+	t.Helper()
+	exec(t, address, `DO $$ BEGIN
+		EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database());
+	END $$`)
+}
+
+// withOption adds an option to a URL.
+func withOption(t *testing.T, address, key, value string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set(key, value)
+	u.RawQuery = q.Encode()
+	return u.String()
 }

@@ -1,0 +1,317 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/restaq/restaq/internal/pgtest"
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// fenced is a store with one running execution, and a transaction beside it.
+type fenced struct {
+	*testing.T
+	*Store
+	tx    pgx.Tx
+	admin *pgx.Conn
+	lease restaq.Lease
+}
+
+func newFenced(t *testing.T) *fenced {
+	address := pgtest.URL(t)
+	s, err := Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	f := &fenced{T: t, Store: s, lease: restaq.Lease{Execution: "01900000-0000-7000-8000-000000000001", Attempt: 1, Token: 1}}
+	created, _, err := s.Insert(t.Context(), &restaq.Insertion{
+		Event:      &restaq.Event{Source: "s", Provider: "s", ID: "evt_1", Type: "s.paid"},
+		Executions: []restaq.NewExecution{{ID: f.lease.Execution, Handler: "shop.Paid", Begin: true}},
+		Owner:      "old", Lease: time.Minute,
+	})
+	if err != nil || !created {
+		t.Fatalf("Insert = %v, %v", created, err)
+	}
+	for range 2 {
+		conn, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close(context.Background()) })
+		f.admin = conn
+		if f.tx == nil {
+			if f.tx, err = conn.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return f
+}
+
+// expire lets the lease run out.
+func (f *fenced) expire() {
+	f.Helper()
+	if _, err := f.admin.Exec(f.Context(), `UPDATE restaq.work SET lease_until = now() - interval '1 hour'`); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// commit commits the transaction beside.
+func (f *fenced) commit() {
+	f.Helper()
+	if err := f.tx.Commit(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// write is what Record does, in the transaction beside.
+func (f *fenced) write(seq int) (held int64) {
+	f.Helper()
+	id, _ := parseID(f.lease.Execution)
+	var rows stepRows
+	rows.add(id, f.steps(seq))
+	held, err := one[int64](f.Context(), f.tx, recordSQL, rows.arguments(id, f.lease.Token, "")...)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return held
+}
+
+// takeOver is what Claim does, in q.
+func (f *fenced) takeOver(q querier) []restaq.Claimed {
+	f.Helper()
+	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), "new", time.Minute.Microseconds())
+	if err != nil {
+		f.Fatal(err)
+	}
+	claimed, err := pgx.CollectRows(rows, scanClaimed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return claimed
+}
+
+func (f *fenced) steps(seq int) []restaq.StepRow {
+	return []restaq.StepRow{{Attempt: 1, Seq: seq, Name: fmt.Sprint("step", seq), Status: restaq.StepCompleted}}
+}
+
+// recorded is how many steps the history has.
+func (f *fenced) recorded() int {
+	f.Helper()
+	h, err := f.History(f.Context(), f.lease.Execution)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return len(h.Steps)
+}
+
+// awaitBlocked waits until a connection waits for a lock.
+func (f *fenced) awaitBlocked() {
+	f.Helper()
+	for blocked := false; !blocked; {
+		err := f.admin.QueryRow(f.Context(), `
+			SELECT count(*) > 0 FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&blocked)
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
+func TestAWriteUnderWayHoldsOffATakeOverUntilItHasCommitted(t *testing.T) {
+	f := newFenced(t)
+	f.expire()
+	if f.write(1) != 1 {
+		t.Fatal("the owner's write found its lease gone")
+	}
+	if claimed := f.takeOver(f.pool); len(claimed) != 0 {
+		t.Fatal("the execution was taken over under a write that had not committed")
+	}
+	f.commit()
+	if claimed := f.takeOver(f.pool); len(claimed) != 1 {
+		t.Fatal("the execution was not taken over after the write")
+	}
+	if n := f.recorded(); n != 1 {
+		t.Errorf("the new owner sees %d steps, want 1", n)
+	}
+}
+
+func TestAWriteThatMeetsATakeOverWaitsAndWritesNothing(t *testing.T) {
+	for _, call := range []struct {
+		name string
+		run  func(f *fenced) error
+	}{
+		{"Record", func(f *fenced) error {
+			return f.Record(f.Context(), f.lease, &restaq.Progress{Steps: f.steps(1)})
+		}},
+		{"Finish", func(f *fenced) error {
+			_, err := f.Finish(f.Context(), f.lease, &restaq.Outcome{
+				Status: restaq.Completed, Attempt: restaq.AttemptCompleted, Steps: f.steps(1),
+			})
+			return err
+		}},
+		{"Renew", func(f *fenced) error {
+			lost, err := f.Renew(f.Context(), []restaq.Renewal{{Lease: f.lease, Progress: restaq.Progress{Steps: f.steps(1)}}}, time.Minute)
+			if err == nil && len(lost) == 1 {
+				err = restaq.ErrLeaseLost
+			}
+			return err
+		}},
+	} {
+		t.Run(call.name, func(t *testing.T) {
+			f := newFenced(t)
+			f.expire()
+			if claimed := f.takeOver(f.tx); len(claimed) != 1 {
+				t.Fatal("nothing to take over")
+			}
+			result := make(chan error)
+			go func() { result <- call.run(f) }()
+			f.awaitBlocked()
+			f.commit()
+			if err := <-result; !errors.Is(err, restaq.ErrLeaseLost) {
+				t.Errorf("the old owner's %s = %v, want ErrLeaseLost", call.name, err)
+			}
+			if n := f.recorded(); n != 0 {
+				t.Errorf("%d steps slipped in after the take-over", n)
+			}
+		})
+	}
+}
+
+func TestACancelWaitsForAWriteUnderWayAndRefusesTheNext(t *testing.T) {
+	f := newFenced(t)
+	f.write(1)
+	result := make(chan error)
+	go func() {
+		_, changed, err := f.Change(f.Context(), f.lease.Execution, restaq.Change{From: []restaq.Status{restaq.Running}, To: restaq.Cancelled})
+		if err == nil && !changed {
+			err = errors.New("not changed")
+		}
+		result <- err
+	}()
+	f.awaitBlocked()
+	f.commit()
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Record(t.Context(), f.lease, &restaq.Progress{Steps: f.steps(2)}); !errors.Is(err, restaq.ErrLeaseLost) {
+		t.Errorf("Record after the cancel = %v, want ErrLeaseLost", err)
+	}
+	if n := f.recorded(); n != 1 {
+		t.Errorf("%d steps are recorded, want 1", n)
+	}
+}
+
+func TestARenewalDoesNotWaitForAWriteUnderWay(t *testing.T) {
+	f := newFenced(t)
+	f.write(1)
+	lost, err := f.Renew(t.Context(), []restaq.Renewal{{Lease: f.lease}}, time.Minute)
+	if err != nil || len(lost) != 0 {
+		t.Errorf("Renew = %v, %v", lost, err)
+	}
+	f.commit()
+}
+
+// A completed execution is reopened only after the finish that a change waited
+// for, and counts on from it.
+func TestARestartThatMeetsAFinishFollowsIt(t *testing.T) {
+	f := newFenced(t)
+	id, _ := parseID(f.lease.Execution)
+	args := (&stepRows{}).arguments(id, f.lease.Token, "completed", "completed", false, int64(0), "", "", []byte(nil), false)
+	if _, err := f.execution(t.Context(), f.tx, finishSQL, args...); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		e       *restaq.Execution
+		changed bool
+		err     error
+	}
+	results := make(chan result)
+	go func() {
+		e, changed, err := f.Change(f.Context(), f.lease.Execution, restaq.Change{
+			From: []restaq.Status{restaq.Completed}, To: restaq.Pending, Kind: restaq.Restarted,
+		})
+		results <- result{e, changed, err}
+	}()
+	f.awaitBlocked()
+	f.commit()
+	r := <-results
+	if r.err != nil || !r.changed || r.e.Status != restaq.Pending || r.e.Attempts != 1 {
+		t.Fatalf("Change = %+v, %v, %v", r.e, r.changed, r.err)
+	}
+	claimed := f.takeOver(f.pool)
+	if len(claimed) != 1 || claimed[0].Lease.Token != 2 || claimed[0].Lease.Attempt != 2 || claimed[0].Kind != restaq.Restarted {
+		t.Errorf("claimed %+v", claimed)
+	}
+}
+
+func TestRenewalsAreHOT(t *testing.T) {
+	f := newFenced(t)
+	id, _ := parseID(f.lease.Execution)
+	const renewals = 20
+	for i := range renewals {
+		rows := (&stepRows{}).arguments([]pgtype.UUID{id}, []int64{1}, []string{fmt.Sprint("step", i)}, time.Minute.Microseconds())
+		if held, err := column[string](t.Context(), f.tx, renewSQL, rows...); err != nil || len(held) != 1 {
+			t.Fatalf("renew = %v, %v", held, err)
+		}
+	}
+	var all, hot int
+	err := f.tx.QueryRow(t.Context(), `
+		SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relid = 'restaq.work'::regclass`).Scan(&all, &hot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all != renewals || hot != renewals {
+		t.Errorf("%d of %d updates were HOT, want %d of %d", hot, all, renewals, renewals)
+	}
+}
+
+// The table of work is large here, and most of it dead, so that a plan that
+// reads it whole would pay for it.
+func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
+	f := newFenced(t)
+	if _, err := f.admin.Exec(t.Context(), `
+		INSERT INTO restaq.work (execution, event, token, attempts, handler, order_key, status, due_at, finished_at)
+		SELECT gen_random_uuid(), n, 1, 1, 'handler' || n % 5,
+			CASE WHEN n % 10 = 0 THEN 'key' || n ELSE '' END,
+			CASE WHEN n % 10 = 0 THEN 'pending' ELSE 'failed' END,
+			CASE WHEN n % 10 = 0 THEN now() END,
+			CASE WHEN n % 10 > 0 THEN now() END
+		FROM generate_series(1, 50000) n`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.admin.Exec(t.Context(), `ANALYZE restaq.work`); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		if _, err := f.admin.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, text, bigint) AS `+claimSQL); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := column[string](t.Context(), f.admin, `
+			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, 'me', 60000000)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := strings.Join(lines, "\n")
+		if !strings.Contains(plan, "work_unfinished") || !strings.Contains(plan, "work_order") {
+			t.Errorf("%s: an index is not used:\n%s", mode, plan)
+		}
+		if strings.Contains(plan, "Seq Scan on work") {
+			t.Errorf("%s: the plan reads all work:\n%s", mode, plan)
+		}
+		if _, err := f.admin.Exec(t.Context(), `DEALLOCATE claim`); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
