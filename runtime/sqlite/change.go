@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// Change moves an execution from one of c.From to c.To.
+func (s *Store) Change(ctx context.Context, id string, c restaq.Change) (*restaq.Execution, bool, error) {
+	var after restaq.Execution
+	var changed bool
+	err := ctx.Err()
+	if err == nil && len(c.From) == 0 {
+		after, err = s.read(ctx, id)
+	} else if err == nil {
+		err = s.writer.do(ctx, func(tx *tx) error {
+			after, changed, err = tx.change(id, c)
+			return err
+		})
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, fmt.Errorf("execution %s: %w", id, restaq.ErrNotFound)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("change execution %s: %w", id, err)
+	}
+	return &after, changed, nil
+}
+
+// read returns an execution without the lock.
+func (s *Store) read(ctx context.Context, id string) (restaq.Execution, error) {
+	e, err := load(func(query string, args ...any) (*sql.Rows, error) { return s.reader.query(ctx, query, args...) }, id)
+	return e.out(), err
+}
+
+func (t *tx) change(id string, c restaq.Change) (after restaq.Execution, changed bool, err error) {
+	e, err := load(t.query, id)
+	if err != nil {
+		return after, false, err
+	}
+	if !slices.Contains(c.From, e.Status) {
+		return e.out(), false, nil
+	}
+	running := e.Status == restaq.Running
+	switch {
+	case c.To == restaq.Pending && !running:
+		e.wish = max(e.wish, c.Kind)
+		e.setPending(t.now)
+	case c.To == restaq.Running && running:
+		e.wish = max(e.wish, c.Kind)
+	case c.To == restaq.Cancelled:
+		if running {
+			if err := t.closeAttempt(e, restaq.AttemptCancelled); err != nil {
+				return after, false, err
+			}
+		}
+		e.setFinished(restaq.Cancelled, t.now)
+	default:
+		return after, false, fmt.Errorf("no way from %s to %s", e.Status, c.To)
+	}
+	return e.out(), true, t.save(e)
+}

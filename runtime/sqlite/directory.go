@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// PutHandlers adds handlers to the directory or replaces them.
+func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) error {
+	err := s.writer.do(ctx, func(tx *tx) error {
+		for _, h := range handlers {
+			events, err := json.Marshal(h.Events)
+			if err != nil {
+				return err
+			}
+			// Every process puts its handlers when it starts; those that
+			// changed nothing write nothing.
+			_, err = tx.exec(`INSERT INTO restaq_handler (name, events) VALUES (?, ?)
+				ON CONFLICT (name) DO UPDATE SET events = excluded.events WHERE events <> excluded.events`, h.Name, string(events))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("put handlers: %w", err)
+	}
+	return nil
+}
+
+// Handlers returns all handlers that were ever put, by name.
+func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
+	all, err := s.handlers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list handlers: %w", err)
+	}
+	return all, nil
+}
+
+func (s *Store) handlers(ctx context.Context) (all []restaq.HandlerInfo, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rows, err := s.reader.query(ctx, `SELECT name, events FROM restaq_handler ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var h restaq.HandlerInfo
+		var events []byte
+		if err := rows.Scan(&h.Name, &events); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(events, &h.Events); err != nil {
+			return fmt.Errorf("handler %s: %w", h.Name, err)
+		}
+		all = append(all, h)
+		return nil
+	})
+	return all, err
+}
+
+// FingerprintKey returns the key of this file's input fingerprints. Whoever
+// asks first makes it; the others, of any process, find it.
+func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
+	err = s.writer.do(ctx, func(tx *tx) error {
+		made := make([]byte, 32)
+		rand.Read(made) // never fails
+		if _, err := tx.exec(`INSERT INTO restaq_meta (key, value) VALUES ('fingerprint', ?) ON CONFLICT DO NOTHING`, made); err != nil {
+			return err
+		}
+		return scanOne(tx.query, []any{&key}, `SELECT value FROM restaq_meta WHERE key = 'fingerprint'`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read fingerprint key: %w", err)
+	}
+	return key, nil
+}

@@ -1,0 +1,35 @@
+// Package sqlite keeps events and executions in one SQLite file: the embedded
+// store, for a service on one machine.
+//
+// Any number of processes on that machine may open the file. It is in WAL mode
+// with synchronous=FULL: what a call has stored is on the disk before the call
+// returns. Beside the file stand two others, with the suffixes -wal and -shm,
+// that belong to it. The tables have the prefix restaq_, so that a program may
+// keep its own in the same file. The file must be on a local disk.
+//
+// # Writing
+//
+// SQLite lets one connection write at a time. Each Store has one connection
+// for that and one goroutine, the writer, that owns it. Calls that write queue
+// up; the writer takes whatever has queued up while its last commit was under
+// way and commits it together:
+//
+//	callers ──▶ queue ──▶ BEGIN IMMEDIATE ─▶ each call in a savepoint ─▶ COMMIT ──▶ answers
+//
+// A call that fails is rolled back to its savepoint and fails its caller
+// alone. If the commit fails, nothing of it is stored, and each call is tried
+// again in a transaction of its own, so that again each fails for itself.
+//
+// BEGIN IMMEDIATE takes the lock of the file, so that whatever a transaction
+// reads holds until it commits. That is why the statements of this package are
+// safe under races in their plain form: no two of the transactions, of any
+// process, run at the same time. Reads outside the writer see one snapshot
+// each.
+//
+// # Failures
+//
+// While another process holds the lock, the writer waits for up to 30 seconds;
+// a caller waits for as long as its context lets it. A write that the disk
+// refuses is an error to its caller, and the Store goes on. Time is the
+// machine's clock, as all processes that share the file share the machine.
+package sqlite

@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 1000
+)
+
+// List returns a page of executions, or of unhandled events, newest first.
+func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+	if err := ctx.Err(); err != nil {
+		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
+	}
+	if f.Limit <= 0 {
+		f.Limit = defaultLimit
+	}
+	f.Limit = min(f.Limit, maxLimit)
+	list := s.executions
+	if f.Unhandled {
+		list = s.unhandled
+	}
+	page, err := list(ctx, f)
+	if err != nil {
+		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
+	}
+	return page, nil
+}
+
+// executions finds a page of executions. It asks for one row more than the
+// page has, to know whether there is a next one.
+func (s *Store) executions(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+	var w where
+	w.status(f.Statuses)
+	if f.Handler != "" {
+		w.add(`x.handler = ?`, f.Handler)
+	}
+	w.event(f)
+	w.times(`x.created_at`, f)
+	if f.Cursor != "" {
+		at, id, err := parseCursor(f.Cursor)
+		if err != nil {
+			return restaq.Page{}, err
+		}
+		w.add(`(x.created_at, x.id) < (?, ?)`, at, id)
+	}
+	rows, err := s.reader.db.QueryContext(ctx, `SELECT `+executionColumns+`
+		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event`+w.String()+`
+		ORDER BY x.created_at DESC, x.id DESC LIMIT ?`, append(w.args, f.Limit+1)...)
+	if err != nil {
+		return restaq.Page{}, err
+	}
+	return pageOf(rows, f.Limit, func() (restaq.Execution, string, error) {
+		var e execution
+		err := rows.Scan(e.columns()...)
+		return e.out(), cursor(e.CreatedAt, e.ID), err
+	})
+}
+
+// unhandled finds a page of events that never had an execution.
+func (s *Store) unhandled(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+	w := where{terms: []string{`e.unhandled = 1`}}
+	w.event(f)
+	w.times(`e.received_at`, f)
+	if f.Cursor != "" {
+		at, text, err := parseCursor(f.Cursor)
+		if err != nil {
+			return restaq.Page{}, err
+		}
+		seq, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return restaq.Page{}, errCursor
+		}
+		w.add(`(e.received_at, e.seq) < (?, ?)`, at, seq)
+	}
+	rows, err := s.reader.db.QueryContext(ctx, `SELECT e.seq, e.received_at, e.source, e.id, e.provider, e.type
+		FROM restaq_event AS e`+w.String()+`
+		ORDER BY e.received_at DESC, e.seq DESC LIMIT ?`, append(w.args, f.Limit+1)...)
+	if err != nil {
+		return restaq.Page{}, err
+	}
+	return pageOf(rows, f.Limit, func() (restaq.Execution, string, error) {
+		var seq int64
+		var ref restaq.EventRef
+		err := rows.Scan(&seq, moment{&ref.ReceivedAt}, &ref.Source, &ref.ID, &ref.Provider, &ref.Type)
+		return restaq.Execution{Event: ref, CreatedAt: ref.ReceivedAt}, cursor(ref.ReceivedAt, strconv.FormatInt(seq, 10)), err
+	})
+}
+
+// pageOf reads up to limit rows; scan returns a row and the cursor behind it.
+func pageOf(rows *sql.Rows, limit int, scan func() (restaq.Execution, string, error)) (restaq.Page, error) {
+	var page restaq.Page
+	last, more := "", false
+	err := each(rows, func() error {
+		if len(page.Executions) == limit {
+			more = true
+			return nil
+		}
+		row, at, err := scan()
+		page.Executions, last = append(page.Executions, row), at
+		return err
+	})
+	if more {
+		page.Next = last
+	}
+	return page, err
+}
+
+// where collects the terms of a WHERE clause. Values go by argument, never
+// into the text.
+type where struct {
+	terms []string
+	args  []any
+}
+
+// String is the clause, "" without terms.
+func (w *where) String() string {
+	if len(w.terms) == 0 {
+		return ""
+	}
+	return "\n\t\tWHERE " + strings.Join(w.terms, " AND ")
+}
+
+func (w *where) add(term string, args ...any) {
+	w.terms = append(w.terms, term)
+	w.args = append(w.args, args...)
+}
+
+// status adds the filter words. "dead" and "retrying" name the status in the
+// words of the index of failed executions, which is small.
+func (w *where) status(words []string) {
+	if len(words) == 0 {
+		return
+	}
+	failed := true
+	var any []string
+	for _, word := range words {
+		switch word {
+		case "dead":
+			any = append(any, `x.due_at IS NULL`)
+		case "retrying":
+			any = append(any, `x.due_at IS NOT NULL`)
+		case string(restaq.Failed):
+			any = append(any, `1`)
+		default:
+			failed = false
+		}
+	}
+	if failed {
+		w.add(`x.status = 'failed' AND (` + strings.Join(any, " OR ") + `)`)
+		return
+	}
+	any = nil
+	for _, word := range words {
+		switch word {
+		case "dead":
+			any = append(any, `(x.status = 'failed' AND x.due_at IS NULL)`)
+		case "retrying":
+			any = append(any, `(x.status = 'failed' AND x.due_at IS NOT NULL)`)
+		default:
+			any = append(any, `x.status = ?`)
+			w.args = append(w.args, word)
+		}
+	}
+	w.terms = append(w.terms, `(`+strings.Join(any, " OR ")+`)`)
+}
+
+func (w *where) event(f restaq.Filter) {
+	for _, term := range []struct{ term, value string }{
+		{`e.provider = ?`, f.Provider}, {`e.source = ?`, f.Source}, {`e.id = ?`, f.EventID},
+	} {
+		if term.value != "" {
+			w.add(term.term, term.value)
+		}
+	}
+	if prefix, ok := strings.CutSuffix(f.EventType, "*"); ok {
+		// Compared by bytes: LIKE would know letters without case.
+		w.add(`(length(CAST(e.type AS BLOB)) > ? AND substr(CAST(e.type AS BLOB), 1, ?) = ?)`, len(prefix), len(prefix), []byte(prefix))
+	} else if f.EventType != "" {
+		w.add(`e.type = ?`, f.EventType)
+	}
+}
+
+// times adds since and until, each the first microsecond that is not before.
+func (w *where) times(column string, f restaq.Filter) {
+	ceil := func(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+	if !f.Since.IsZero() {
+		w.add(column+` >= ?`, ceil(f.Since))
+	}
+	if !f.Until.IsZero() {
+		w.add(column+` < ?`, ceil(f.Until))
+	}
+}
+
+var errCursor = errors.New("invalid cursor")
+
+// cursor names the last row of a page, so that rows which come or go do not
+// move it.
+func cursor(at time.Time, id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(at.UnixMicro(), 10) + " " + id))
+}
+
+func parseCursor(cursor string) (at int64, id string, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return 0, "", errCursor
+	}
+	first, id, ok := strings.Cut(string(text), " ")
+	at, err = strconv.ParseInt(first, 10, 64)
+	if !ok || err != nil {
+		return 0, "", errCursor
+	}
+	return at, id, nil
+}

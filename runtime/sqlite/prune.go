@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+const defaultPrune = 1000
+
+// Prune deletes finished executions, oldest first.
+func (s *Store) Prune(ctx context.Context, p restaq.Prune) (done restaq.Pruned, err error) {
+	if p.OlderThan <= 0 {
+		return done, fmt.Errorf("prune executions: OlderThan must be positive, got %v", p.OlderThan)
+	}
+	if p.Limit <= 0 {
+		p.Limit = defaultPrune
+	}
+	err = s.writer.do(ctx, func(tx *tx) error {
+		done, err = tx.prune(p)
+		return err
+	})
+	if err != nil {
+		return restaq.Pruned{}, fmt.Errorf("prune executions: %w", err)
+	}
+	return done, nil
+}
+
+func (t *tx) prune(p restaq.Prune) (done restaq.Pruned, err error) {
+	var w where
+	w.add(`x.finished_at IS NOT NULL`)
+	w.status(p.Statuses)
+	// What finished before the cutoff was made before it, and the index of
+	// creation is read from its old end.
+	cutoff := t.now.Add(-p.OlderThan).UnixMicro()
+	w.add(`x.finished_at <= ? AND x.created_at <= ?`, cutoff, cutoff)
+	rows, err := t.query(`SELECT x.seq, x.event FROM restaq_execution AS x`+w.String()+`
+		ORDER BY x.created_at LIMIT ?`, append(w.args, p.Limit)...)
+	if err != nil {
+		return done, err
+	}
+	var old, events []int64
+	err = each(rows, func() error {
+		var seq, event int64
+		err := rows.Scan(&seq, &event)
+		old, events = append(old, seq), append(events, event)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	for _, seq := range old {
+		for _, statement := range []string{
+			`DELETE FROM restaq_step WHERE execution = ?`,
+			`DELETE FROM restaq_attempt WHERE execution = ?`,
+			`DELETE FROM restaq_execution WHERE seq = ?`,
+		} {
+			if _, err := t.exec(statement, seq); err != nil {
+				return done, err
+			}
+		}
+		done.Executions++
+	}
+	slices.Sort(events)
+	for _, event := range slices.Compact(events) {
+		n, err := t.emptyEvent(event)
+		if err != nil {
+			return done, err
+		}
+		done.Payloads += n
+	}
+	return done, nil
+}
+
+// emptyEvent drops the payload of an event that has no execution left. The
+// transaction that would add one comes before or after this one.
+func (t *tx) emptyEvent(seq int64) (int, error) {
+	result, err := t.exec(`UPDATE restaq_event SET payload = NULL, header = NULL
+		WHERE seq = ?1 AND (payload IS NOT NULL OR header IS NOT NULL)
+			AND NOT EXISTS (SELECT 1 FROM restaq_execution WHERE event = ?1 AND replay_of = '')
+			AND NOT EXISTS (SELECT 1 FROM restaq_execution WHERE event = ?1 AND replay_of <> '')`, seq)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// Config says how a Store uses its file. It needs Path.
+type Config struct {
+	// Path is the file's name, in a folder that exists. A file that is not
+	// there is made, readable by its owner alone; one that is there keeps its
+	// permissions. Names that mean a database in memory to SQLite are refused:
+	// use package memory.
+	Path string
+
+	// NoMigrate leaves the schema alone: opening fails if the file does not
+	// exist or its schema is older than this build needs. By default opening
+	// makes the file and brings the schema up to date.
+	NoMigrate bool
+
+	// Readers bounds the connections that read. Default: 4. Raise it where
+	// many requests read histories or lists at once.
+	Readers int
+}
+
+const (
+	defaultReaders = 4
+
+	// busyTimeout is how long a connection waits where SQLite itself waits,
+	// and busyLimit how long the writer waits for other processes.
+	busyTimeout = 10 * time.Second
+	busyLimit   = 30 * time.Second
+)
+
+// Store is a restaq.Store in an SQLite file. All its methods are safe for
+// concurrent use.
+type Store struct {
+	path   string
+	now    func() time.Time // the clock; tests move it
+	writer *writer
+	reader *reader
+
+	migrating sync.Mutex
+	applied   []string // migrations, under migrating
+}
+
+var (
+	_ restaq.Store     = (*Store)(nil)
+	_ restaq.Lister    = (*Store)(nil)
+	_ restaq.Pruner    = (*Store)(nil)
+	_ restaq.Directory = (*Store)(nil)
+	_ restaq.Keyed     = (*Store)(nil)
+)
+
+// Open opens the file at path, which it makes if it is not there, and brings
+// its schema up to date. The caller closes the Store.
+func Open(path string) (*Store, error) {
+	return OpenConfig(Config{Path: path})
+}
+
+// OpenConfig is Open with a Config.
+func OpenConfig(cfg Config) (*Store, error) {
+	s, err := open(context.Background(), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite store %s: %w", cfg.Path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Readers < 0 {
+		return nil, errors.New("config: Readers: must not be negative")
+	}
+	if cfg.Readers == 0 {
+		cfg.Readers = defaultReaders
+	}
+	if err := checkPath(cfg.Path); err != nil {
+		return nil, fmt.Errorf("config: Path: %w", err)
+	}
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.NoMigrate {
+		err = create(path)
+	} else {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, now: time.Now}
+	if err := s.setUp(ctx, cfg); err != nil {
+		s.Close()
+		return nil, explain(err)
+	}
+	return s, nil
+}
+
+func (s *Store) setUp(ctx context.Context, cfg Config) (err error) {
+	var check func(queryFunc) error
+	if cfg.NoMigrate {
+		check = checkSchema
+	}
+	s.writer, err = openWriter(ctx, s.path, func() time.Time { return s.now() }, check)
+	if err != nil {
+		return err
+	}
+	if !cfg.NoMigrate {
+		if _, err := s.Migrate(ctx); err != nil {
+			return err
+		}
+	}
+	s.reader, err = openReader(s.path, cfg.Readers)
+	return err
+}
+
+// Close ends the Store after the writes that are queued up. Later calls fail.
+func (s *Store) Close() error {
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	if s.reader != nil {
+		errs = append(errs, s.reader.db.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close sqlite store: %w", err)
+	}
+	return nil
+}
+
+// checkPath refuses what is no name of a file.
+func checkPath(path string) error {
+	switch {
+	case path == "":
+		return errors.New("is empty")
+	case path == ":memory:":
+		return errors.New("a database in memory is not supported: use package memory")
+	case strings.HasPrefix(path, "file:"):
+		return errors.New("want the name of a file, not a URI")
+	}
+	return nil
+}
+
+// create makes an empty file that only its owner can read; it leaves one that
+// is there alone. SQLite gives the files beside it the same permissions.
+//
+// The file gets its name when it has been closed. To close a file that some
+// connection of this process has open would end that connection's locks.
+func create(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		// No hard links here. Two processes may both rename: then the file
+		// that one of them opened would be gone, so a file is made in place.
+		return createInPlace(path)
+	}
+	return nil
+}
+
+func createInPlace(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dsn is the driver's name for the file, with settings for each connection.
+func dsn(path string, pragmas ...string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive's letter
+	}
+	pragmas = append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"synchronous(FULL)",
+		"trusted_schema(OFF)",
+	}, pragmas...)
+	query := url.Values{"mode": {"rw"}, "_pragma": pragmas}
+	return "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
+}
+
+// reader is the pool of connections that read. A statement of its sees one
+// snapshot, and so does a transaction.
+type reader struct {
+	db *sql.DB
+
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt // by their text, under mu
+}
+
+func openReader(path string, conns int) (*reader, error) {
+	db, err := sql.Open("sqlite", dsn(path, "query_only(ON)"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return &reader{db: db, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// stmt returns a prepared statement, which is kept.
+func (r *reader) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	r.mu.Lock()
+	kept := r.stmts[query]
+	r.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	made, err := r.db.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if kept := r.stmts[query]; kept != nil {
+		made.Close()
+		return kept, nil
+	}
+	r.stmts[query] = made
+	return made, nil
+}
+
+// query runs a statement with a snapshot of its own.
+func (r *reader) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := r.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// snapshot runs fn, whose queries all see the file as it is at the first.
+func (r *reader) snapshot(ctx context.Context, fn func(query queryFunc) error) error {
+	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing was written
+	return fn(func(query string, args ...any) (*sql.Rows, error) {
+		stmt, err := r.stmt(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+	})
+}
+
+// queryFunc runs a statement that returns rows.
+type queryFunc func(query string, args ...any) (*sql.Rows, error)
