@@ -1,0 +1,278 @@
+package check
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// expr returns the state behind the evaluation of an expression. A function
+// value that is neither called nor handed to a call is taken to be called often.
+func (w *walker) expr(x ast.Expr, st state) state {
+	if x == nil || st == nil {
+		return st
+	}
+	if calls, ok := w.value(x); ok {
+		return w.apply(st, calls, x.Pos(), "part of a function value that may be called more than once, at "+w.where(x.Pos()))
+	}
+	switch x := x.(type) {
+	case *ast.CallExpr:
+		return w.call(x, st)
+	case *ast.ParenExpr:
+		return w.expr(x.X, st)
+	case *ast.SelectorExpr:
+		return w.expr(x.X, st)
+	case *ast.StarExpr:
+		return w.expr(x.X, st)
+	case *ast.UnaryExpr:
+		return w.expr(x.X, st)
+	case *ast.TypeAssertExpr:
+		return w.expr(x.X, st)
+	case *ast.BinaryExpr:
+		return w.expr(x.Y, w.expr(x.X, st))
+	case *ast.IndexExpr:
+		return w.expr(x.Index, w.expr(x.X, st))
+	case *ast.SliceExpr:
+		return w.expr(x.Max, w.expr(x.High, w.expr(x.Low, w.expr(x.X, st))))
+	case *ast.KeyValueExpr:
+		return w.expr(x.Value, w.expr(x.Key, st))
+	case *ast.CompositeLit:
+		for _, element := range x.Elts {
+			st = w.expr(element, st)
+		}
+	}
+	return st
+}
+
+// value returns what one call of a function value comes to. It reports whether
+// x is such a value and anything is known of it.
+func (w *walker) value(x ast.Expr) (state, bool) {
+	x = ast.Unparen(x)
+	switch v := x.(type) {
+	case *ast.FuncLit:
+		return w.summarize(v, v.Body, "a function literal"), true
+	case *ast.Ident:
+		obj, ok := w.src.Info.Uses[v].(*types.Var)
+		if !ok {
+			break
+		}
+		if lit := w.closure(obj); lit != nil {
+			return w.summarize(lit, lit.Body, obj.Name()), true
+		}
+		if w.isFuncParam(obj) {
+			return state{obj: {pos: v.Pos()}}, true
+		}
+		return nil, false
+	case *ast.SelectorExpr:
+	default:
+		return nil, false
+	}
+	fn, step := w.target(x)
+	switch {
+	case step != nil:
+		return w.wrapper(state{}, step, x), true
+	case fn != nil && w.decls[fn] != nil && !w.handlers[fn]:
+		return w.graph.summary(fn), true
+	}
+	return nil, false
+}
+
+// wrapper returns st after a call of a step's wrapper, which may run the step's
+// function.
+func (w *walker) wrapper(st state, step *marked, at ast.Expr) state {
+	st = w.add(st, step, count{pos: at.Pos()}, at.Pos())
+	if fn, ok := w.src.Info.Defs[step.Func.Name].(*types.Func); ok {
+		st = w.apply(st, w.graph.summary(fn), at.Pos(), "")
+	}
+	return st
+}
+
+// call returns the state behind a call.
+func (w *walker) call(call *ast.CallExpr, st state) state {
+	fun := ast.Unparen(call.Fun)
+	if selector, ok := fun.(*ast.SelectorExpr); ok {
+		st = w.expr(selector.X, st)
+	}
+	values := map[int]state{} // of the arguments that are functions
+	for i, arg := range call.Args {
+		if calls, ok := w.value(arg); ok {
+			values[i] = calls
+		} else {
+			st = w.expr(arg, st)
+		}
+	}
+	if w.src.Info.Types[fun].IsType() { // a conversion: the value goes on
+		for i, calls := range values {
+			return w.apply(st, calls, call.Args[i].Pos(), "part of a function value that may be called more than once, at "+w.where(call.Pos()))
+		}
+		return st
+	}
+	fn, step := w.target(fun)
+	switch {
+	case step != nil:
+		st = w.wrapper(st, step, call)
+	case fn != nil && w.decls[fn] != nil:
+		if w.handlers[fn] && !w.inside { // a run of its own: nothing adds up
+			return st
+		}
+		return w.callFunction(call, fn, values, st)
+	default:
+		if calls, ok := w.value(fun); ok {
+			st = w.apply(st, calls, call.Pos(), "")
+		}
+	}
+	for i := range call.Args {
+		if calls, ok := values[i]; ok {
+			st = w.apply(st, calls, call.Args[i].Pos(), w.handedOn(fn, call))
+		}
+	}
+	return st
+}
+
+// callFunction returns the state behind a call of a function of the package,
+// whose parameters of function type stand for the arguments.
+func (w *walker) callFunction(call *ast.CallExpr, fn *types.Func, values map[int]state, st state) state {
+	calls := w.graph.summary(fn)
+	params := fn.Signature().Params()
+	for _, what := range inOrder(calls) {
+		v, isParam := what.(*types.Var)
+		if !isParam {
+			st = w.add(st, what, calls[what], call.Pos())
+			continue
+		}
+		for i := range call.Args {
+			argument, ok := values[i]
+			if !ok || params.At(min(i, params.Len()-1)) != v {
+				continue
+			}
+			why := ""
+			if calls[what].many {
+				why = "handed to " + fn.Name() + " as a function that is " + calls[what].why
+			}
+			st = w.apply(st, argument, call.Args[i].Pos(), why)
+		}
+	}
+	return st
+}
+
+// handedOn says why a function that is handed to one outside the package counts
+// as called often, "" if it is called once.
+func (w *walker) handedOn(fn *types.Func, call *ast.CallExpr) string {
+	name := ""
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		name = fun.Name
+	case *ast.SelectorExpr:
+		name = fun.Sel.Name
+	}
+	if slices.Contains([]string{"Go", "TryGo", "AfterFunc"}, name) {
+		return "called concurrently, at " + w.where(call.Pos())
+	}
+	if fn != nil && fn.Pkg() != nil && slices.Contains([]string{"sync.Do", runtimePath + ".Do"}, fn.Pkg().Path()+"."+fn.Name()) {
+		return ""
+	}
+	return "part of a function handed to " + name + ", which may call it more than once, at " + w.where(call.Pos())
+}
+
+// endsPath reports whether a call never returns.
+func (w *walker) endsPath(call *ast.CallExpr) bool {
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		builtin, ok := w.src.Info.Uses[fun].(*types.Builtin)
+		return ok && builtin.Name() == "panic"
+	case *ast.SelectorExpr:
+		fn, ok := w.src.Info.Uses[fun.Sel].(*types.Func)
+		return ok && fn.Pkg() != nil && slices.Contains([]string{
+			"os.Exit", "runtime.Goexit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln",
+		}, fn.Pkg().Path()+"."+fn.Name())
+	}
+	return false
+}
+
+// isFuncParam reports whether v is a parameter of function type of a function of
+// the package.
+func (w *walker) isFuncParam(v *types.Var) bool {
+	if _, ok := v.Type().Underlying().(*types.Signature); !ok || v.Kind() != types.ParamVar {
+		return false
+	}
+	return true
+}
+
+// isClosure reports whether the i-th value of an assignment is a function
+// literal for a variable that is assigned nothing else: it is counted where the
+// variable is used.
+func (w *walker) isClosure(to, values []ast.Expr, i int) bool {
+	if len(to) != len(values) {
+		return false
+	}
+	lit, ok := ast.Unparen(values[i]).(*ast.FuncLit)
+	if !ok {
+		return false
+	}
+	id, ok := to[i].(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := w.src.Info.ObjectOf(id).(*types.Var)
+	return ok && w.closure(v) == lit
+}
+
+// closure returns the function literal that a local variable stands for, nil if
+// it is not always the same one.
+func (w *walker) closure(v *types.Var) *ast.FuncLit {
+	if w.closures == nil {
+		w.findClosures()
+	}
+	return w.closures[v]
+}
+
+// findClosures finds the variables that are assigned one function literal and
+// nothing else.
+func (g *graph) findClosures() {
+	g.closures = map[*types.Var]*ast.FuncLit{}
+	assigned := map[*types.Var]int{}
+	note := func(to, value ast.Expr) {
+		id, ok := to.(*ast.Ident)
+		if !ok {
+			return
+		}
+		v, ok := g.src.Info.ObjectOf(id).(*types.Var)
+		if !ok {
+			return
+		}
+		assigned[v]++
+		if lit, ok := ast.Unparen(value).(*ast.FuncLit); ok && v.Kind() == types.LocalVar {
+			g.closures[v] = lit
+		}
+	}
+	for _, fn := range g.order {
+		ast.Inspect(g.decls[fn].Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					var value ast.Expr = &ast.BadExpr{}
+					if len(n.Lhs) == len(n.Rhs) {
+						value = n.Rhs[i]
+					}
+					note(to, value)
+				}
+			case *ast.ValueSpec:
+				for i, to := range n.Names {
+					if len(n.Names) == len(n.Values) {
+						note(to, n.Values[i])
+					}
+				}
+			case *ast.UnaryExpr: // whoever has its address may assign it
+				if id, ok := ast.Unparen(n.X).(*ast.Ident); ok && n.Op.String() == "&" {
+					note(id, &ast.BadExpr{})
+				}
+			}
+			return true
+		})
+	}
+	for v, n := range assigned {
+		if n > 1 {
+			delete(g.closures, v)
+		}
+	}
+}

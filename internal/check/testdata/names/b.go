@@ -1,0 +1,3 @@
+package names
+
+func RegisterHandlers() {}
