@@ -1,6 +1,8 @@
 package templates
 
 import (
+	"go/types"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/restaq/restaq/internal/model"
@@ -27,7 +29,7 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 	}
 	var pointers []jen.Code
 	for _, input := range s.Inputs {
-		pointers = append(pointers, jen.Op("&").Id(in).Dot(input.Name))
+		pointers = append(pointers, f.encodable(jen.Op("&").Id(in).Dot(input.Name), input.Type))
 	}
 	tuple := func(fn, bytes string) *jen.Statement {
 		return f.qual(codecPath, "codec", fn).Call(append([]jen.Code{jen.Id(bytes)}, pointers...)...)
@@ -41,11 +43,8 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 		).Error().Block(jen.Return(tuple("DecodeTuple", "data")))),
 	}
 	if s.Output != nil {
-		elements = append(elements,
-			element("AppendOut", f.qual(codecPath, "codec", "Append").Types(f.goType(s.Output))),
-			element("DecodeOut", f.qual(codecPath, "codec", "Decode").Types(f.goType(s.Output))),
-			element("Shape", jen.Lit(shape.Fingerprint)),
-		)
+		elements = append(elements, f.outputCodec(s.Output)...)
+		elements = append(elements, element("Shape", jen.Lit(shape.Fingerprint)))
 	}
 	if len(shape.Earlier) > 0 {
 		var earlier []jen.Code
@@ -57,4 +56,25 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 	f.Var().Id(s.Stem + "Codec").Op("=").Add(
 		literal(f.runtime("Codec").Types(f.inputType(s), f.outputType(s)), elements))
 	f.Line()
+}
+
+// outputCodec is how an output is encoded. An event of a family needs its type
+// beside it.
+func (f *file) outputCodec(t types.Type) []jen.Code {
+	if family(t) == nil {
+		return []jen.Code{
+			element("AppendOut", f.qual(codecPath, "codec", "Append").Types(f.goType(t))),
+			element("DecodeOut", f.qual(codecPath, "codec", "Decode").Types(f.goType(t))),
+		}
+	}
+	out := func() *jen.Statement { return jen.Id("out").Op("*").Add(f.goType(t)) }
+	call := func(fn, bytes string) *jen.Statement {
+		return jen.Return(f.qual(codecPath, "codec", fn).Call(jen.Id(bytes), f.encodable(jen.Id("out"), t)))
+	}
+	return []jen.Code{
+		element("AppendOut", jen.Func().Params(jen.Id("dst").Index().Byte(), out()).
+			Params(jen.Index().Byte(), jen.Error()).Block(call("Append", "dst"))),
+		element("DecodeOut", jen.Func().Params(jen.Id("data").Index().Byte(), out()).
+			Error().Block(call("Decode", "data"))),
+	}
 }

@@ -34,7 +34,6 @@ func (f *file) guards(guarded []*types.Named) {
 	for _, s := range f.pkg.Steps() {
 		f.signatureGuard(&s.Func)
 	}
-	f.Line()
 	for _, t := range guarded {
 		f.typeGuard(t)
 		f.Line()
@@ -57,6 +56,7 @@ func (f *file) signatureGuard(fn *model.Func) {
 	}
 	full := types.NewSignatureType(nil, nil, nil, types.NewTuple(params...), sig.Results(), false)
 	f.Var().Id("_").Add(f.goType(full)).Op("=").Add(value).Comment("signature changed: run go generate")
+	f.Line()
 }
 
 func (f *file) typeGuard(t *types.Named) {

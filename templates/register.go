@@ -1,8 +1,6 @@
 package templates
 
 import (
-	"go/types"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/restaq/restaq/internal/model"
@@ -107,37 +105,4 @@ func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 		elements = append(elements, element("Order", f.order(h)))
 	}
 	return literal(f.runtime("Handler").Types(f.goType(h.Event)), elements)
-}
-
-// familyDecoder emits the function that reads an event of a family:
-//
-//	// pullRequestDecode reads an event for the handler pullRequest.
-//	func pullRequestDecode(eventType string, payload []byte) (github.PullRequestEvent, error) {
-//		event, err := github.Decode(eventType, payload)
-//		if err != nil {
-//			return nil, err
-//		}
-//		member, ok := event.(github.PullRequestEvent)
-//		if !ok {
-//			return nil, fmt.Errorf("decode %s: %T is not a github.PullRequestEvent", eventType, event)
-//		}
-//		return member, nil
-//	}
-func (f *file) familyDecoder(h *model.Handler) {
-	if h.Kind != model.FamilyEvent {
-		return
-	}
-	family := types.TypeString(h.Event, (*types.Package).Name)
-	f.Comment("// " + h.Stem + "Decode reads an event for the handler " + h.Name + ".")
-	f.Func().Id(h.Stem+"Decode").Params(
-		jen.Id("eventType").String(), jen.Id("payload").Index().Byte(),
-	).Params(f.goType(h.Event), jen.Error()).Block(
-		jen.List(jen.Id("event"), jen.Err()).Op(":=").Add(f.qual(h.Decoder, "", "Decode")).Call(jen.Id("eventType"), jen.Id("payload")),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.List(jen.Id("member"), jen.Id("ok")).Op(":=").Id("event").Assert(f.goType(h.Event)),
-		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Nil(), f.qual("fmt", "fmt", "Errorf").Call(
-			jen.Lit("decode %s: %T is not a "+family), jen.Id("eventType"), jen.Id("event")))),
-		jen.Return(jen.Id("member"), jen.Nil()),
-	)
-	f.Line()
 }

@@ -23,10 +23,8 @@ import (
 //		return err
 //	}
 func (f *file) wrapper(s *model.Step) {
-	params := []jen.Code{jen.Id(s.Ctx).Add(f.context())}
 	var values []jen.Code
 	for _, in := range s.Inputs {
-		params = append(params, jen.Id(in.Name).Add(f.goType(in.Type)))
 		values = append(values, jen.Id(in.Name))
 	}
 	receiver := jen.Struct().Values()
@@ -36,13 +34,29 @@ func (f *file) wrapper(s *model.Step) {
 		fn.Params(jen.Id(s.RecvParam).Add(receiverType(s.Recv.Name(), s.RecvPointer)))
 	}
 	run := jen.Id(s.Stem+"Def").Dot("Run").Call(jen.Id(s.Ctx), receiver, f.inputType(s).Values(values...))
-	fn.Id(s.Wrapper).Params(params...)
+	fn.Id(s.Wrapper).Params(f.wrapperParams(s)...)
 	if s.Output != nil {
 		fn.Params(f.goType(s.Output), jen.Error()).Block(jen.Return(run))
 	} else {
 		fn.Error().Block(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(run), jen.Return(jen.Err()))
 	}
 	f.Line()
+}
+
+// wrapperParams are a wrapper's parameters. Neighbours of one type share it, as
+// in "customer, region string".
+func (f *file) wrapperParams(s *model.Step) []jen.Code {
+	params := []jen.Code{jen.Id(s.Ctx).Add(f.context())}
+	var names []jen.Code
+	for i, in := range s.Inputs {
+		names = append(names, jen.Id(in.Name))
+		if i+1 < len(s.Inputs) && in.Type == s.Inputs[i+1].Type {
+			continue
+		}
+		params = append(params, jen.List(names...).Add(f.goType(in.Type)))
+		names = nil
+	}
+	return params
 }
 
 // inputs emits the struct of a step's inputs, if it has any:

@@ -18,6 +18,7 @@ type builder struct {
 	numbered bool           // definitions are numbered, not named
 	expand   bool           // event packages' types are expanded like others
 
+	top   types.Type        // the type itself
 	uses  map[string]int    // how often each named struct is met, by its full name
 	names map[string]string // names of definitions, by the type's full name
 	taken map[string]bool
@@ -27,7 +28,7 @@ type builder struct {
 // root builds the schema of t. Named structs that are met more than once, and
 // so all recursive ones, become definitions.
 func (b *builder) root(t types.Type) (*jsonschema.Schema, error) {
-	b.uses = map[string]int{}
+	b.top, b.uses = types.Unalias(t), map[string]int{}
 	if err := b.count(t); err != nil {
 		return nil, err
 	}
@@ -135,7 +136,9 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 	case *types.Map:
 		return b.object(u)
 	case *types.Interface:
-		return &jsonschema.Schema{}, nil
+		if u.Empty() {
+			return &jsonschema.Schema{}, nil
+		}
 	case *types.Struct:
 		if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
 			return b.definition(named, u)

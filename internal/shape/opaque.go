@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"fmt"
 	"go/types"
 
 	"github.com/invopop/jsonschema"
@@ -21,6 +22,9 @@ func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
 		return true, &jsonschema.Schema{}, nil
 	case "encoding/json.Number":
 		return true, &jsonschema.Schema{Type: "number"}, nil
+	}
+	if i, ok := named.Underlying().(*types.Interface); ok && !i.Empty() && t != b.top {
+		return false, nil, fmt.Errorf("%s can be an input or output itself, but not stand inside one", types.TypeString(t, (*types.Package).Name))
 	}
 	if b.isEventType(named) {
 		print, err := b.shaper.eventType(named)

@@ -165,13 +165,13 @@ const eventSource = `package pay
 	type Refund struct { AMOUNT int }`
 
 func TestTypesOfEventPackagesAreNamedNotExpanded(t *testing.T) {
-	read := func(events string) (Shape, *types.Package) {
+	read := func(events, name string) (Shape, *types.Package) {
 		pay := checkPackage(t, "example.com/pay", events, nil)
 		pkg := checkPackage(t, "example.com/p", `package p; import "example.com/pay"
-			type T struct{ Charge pay.Charge; Event pay.ChargeEvent }`, map[string]*types.Package{"example.com/pay": pay})
-		return shapeOf(t, pkg, "T"), pay
+			type T struct{ Charge pay.Charge }; type U = pay.ChargeEvent; type V struct { E pay.ChargeEvent }`, map[string]*types.Package{"example.com/pay": pay})
+		return shapeOf(t, pkg, name), pay
 	}
-	shape, pay := read(eventSource)
+	shape, pay := read(eventSource, "T")
 	if !EventPackage(pay) {
 		t.Fatal("not seen as an event package")
 	}
@@ -179,9 +179,13 @@ func TestTypesOfEventPackagesAreNamedNotExpanded(t *testing.T) {
 	if !strings.Contains(text, `{"$ref":"go:example.com/pay.Charge","fingerprint":"`) || strings.Contains(text, "AMOUNT") {
 		t.Errorf("schema: %s", text)
 	}
-	changed, _ := read(strings.ReplaceAll(eventSource, "AMOUNT int", "AMOUNT string"))
-	if changed.Fingerprint == shape.Fingerprint {
-		t.Error("a changed type behind an event type leaves the fingerprint")
+	changed := strings.ReplaceAll(eventSource, "AMOUNT int", "AMOUNT string")
+	for _, name := range []string{"T", "U"} {
+		before, _ := read(eventSource, name)
+		after, _ := read(changed, name)
+		if before.Fingerprint == after.Fingerprint {
+			t.Errorf("%s: a changed type behind an event type leaves the fingerprint", name)
+		}
 	}
 }
 
@@ -219,9 +223,9 @@ func TestInputsDependOnOrderAndNumber(t *testing.T) {
 }
 
 func TestTypesWithoutAJSONFormAreErrors(t *testing.T) {
-	pkg := declare(t, `type A chan int; type B struct{ F func() }; type C map[struct{}]int; type D complex128; type E []chan int`)
-	for _, name := range []string{"A", "B", "C", "D", "E"} {
-		if _, err := new(Shaper).Of(pkg.Scope().Lookup(name).Type(), pkg); err == nil || !strings.Contains(err.Error(), "has no JSON form") {
+	pkg := declare(t, `type F struct { R interface{ Foo() } }; type G struct{ I I }; type I interface { foo() }; type A chan int; type B struct{ F func() }; type C map[struct{}]int; type D complex128; type E []chan int`)
+	for _, name := range []string{"A", "B", "C", "D", "E", "F", "G"} {
+		if _, err := new(Shaper).Of(pkg.Scope().Lookup(name).Type(), pkg); err == nil {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
