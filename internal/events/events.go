@@ -75,6 +75,9 @@ func (o Options) check(problems *schema.Problems) string {
 		problems.Errorf(at, "no schema file or folder is given")
 	}
 	pkg := o.Package
+	if problems.Failed() {
+		return pkg
+	}
 	if pkg == "" {
 		pkg = strings.NewReplacer("-", "", "_", "").Replace(o.Provider)
 		if token.IsKeyword(pkg) {

@@ -81,10 +81,7 @@ func (sh *shaper) bothObjects(s *schema.Schema, a, b *shape) *shape {
 		if i := indexProp(b.props, p.Name); i >= 0 {
 			q := b.props[i]
 			p.Required = p.Required || q.Required
-			p.Schema = &schema.Schema{
-				Position: q.Schema.Position, AllOf: []*schema.Schema{p.Schema, q.Schema},
-				Description: q.Schema.Description, GoName: firstOf(p.Schema.GoName, q.Schema.GoName),
-			}
+			p.Schema = sh.join(join{true, p.Schema, q.Schema})
 		}
 		out.props = append(out.props, p)
 	}
@@ -125,7 +122,7 @@ func (sh *shaper) oneOfObjects(s *schema.Schema) *shape {
 			q := a.props[k]
 			out.props[j].Required = p.Required && q.Required
 			if p.Schema != q.Schema && (p.Schema.Target == nil || p.Schema.Target != q.Schema.Target) {
-				out.props[j].Schema = &schema.Schema{Position: p.Schema.Position, AnyOf: []*schema.Schema{p.Schema, q.Schema}}
+				out.props[j].Schema = sh.join(join{false, p.Schema, q.Schema})
 			}
 		}
 		for _, q := range a.props {

@@ -51,10 +51,33 @@ type shaper struct {
 	problems *schema.Problems
 	done     map[*schema.Schema]*shape
 	open     map[*schema.Schema]bool
+	joined   map[join]*schema.Schema
+}
+
+// join names a schema of our own making: all of two schemas, or any of them.
+type join struct {
+	all  bool
+	a, b *schema.Schema
+}
+
+// join returns the schema that stands for two. It is one schema for each pair,
+// so that types which hold themselves come to an end.
+func (sh *shaper) join(j join) *schema.Schema {
+	s, ok := sh.joined[j]
+	if !ok {
+		s = &schema.Schema{Position: j.b.Position, Description: j.b.Description, GoName: firstOf(j.a.GoName, j.b.GoName)}
+		if pair := []*schema.Schema{j.a, j.b}; j.all {
+			s.AllOf = pair
+		} else {
+			s.AnyOf = pair
+		}
+		sh.joined[j] = s
+	}
+	return s
 }
 
 func newShaper(problems *schema.Problems) *shaper {
-	return &shaper{problems: problems, done: map[*schema.Schema]*shape{}, open: map[*schema.Schema]bool{}}
+	return &shaper{problems: problems, done: map[*schema.Schema]*shape{}, open: map[*schema.Schema]bool{}, joined: map[join]*schema.Schema{}}
 }
 
 // shape returns the shape of s.

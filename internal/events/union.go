@@ -36,7 +36,7 @@ func (sh *shaper) union(s *schema.Schema, list []*schema.Schema) *shape {
 		c.null = c.null || out.null
 		return &c
 	}
-	combine(out, alts)
+	sh.combine(out, alts)
 	return out
 }
 
@@ -47,7 +47,7 @@ func constrains(s *schema.Schema) bool {
 
 // combine sets the form of a value that is one of several shapes, none of them
 // null.
-func combine(out *shape, alts []*shape) {
+func (sh *shaper) combine(out *shape, alts []*shape) {
 	all := func(forms ...form) bool {
 		return !slices.ContainsFunc(alts, func(a *shape) bool { return !slices.Contains(forms, a.form) })
 	}
@@ -76,7 +76,7 @@ func combine(out *shape, alts []*shape) {
 	case all(text, integer, number, unix, loose, moment):
 		out.form = loose
 	case all(array), all(dictionary):
-		out.form, out.elem = alts[0].form, anyElem(alts)
+		out.form, out.elem = alts[0].form, sh.anyElem(alts)
 	case all(text, object, expandable, dictionary, bare):
 		out.form = expandable
 		if objects == 1 && all(text, object) {
@@ -92,14 +92,13 @@ func combine(out *shape, alts []*shape) {
 
 // anyElem returns a schema of what any of several arrays or maps holds, nil for
 // anything.
-func anyElem(alts []*shape) *schema.Schema {
-	elem := &schema.Schema{}
-	for _, a := range alts {
-		if a.elem == nil {
+func (sh *shaper) anyElem(alts []*shape) *schema.Schema {
+	elem := alts[0].elem
+	for _, a := range alts[1:] {
+		if elem == nil || a.elem == nil {
 			return nil
 		}
-		elem.Position = a.elem.Position
-		elem.AnyOf = append(elem.AnyOf, a.elem)
+		elem = sh.join(join{false, elem, a.elem})
 	}
 	return elem
 }
