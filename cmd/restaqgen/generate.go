@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"go/token"
+
+	"github.com/restaq/restaq/internal/generate"
+	"github.com/restaq/restaq/internal/output"
+	"github.com/restaq/restaq/internal/problem"
+)
+
+// generate writes the files of packages.
+func (p *process) generate(args []string) int {
+	var s settings
+	flags := p.flagSet("")
+	s.define(flags)
+	dry := flags.Bool("n", false, "print what would be written; write nothing")
+	if status, ok := p.parse(flags, args); !ok {
+		return status
+	}
+	if *dry && s.json {
+		return p.usage("-n and -json do not go together")
+	}
+	if err := p.enter(s.dir); err != nil {
+		return p.fail(err)
+	}
+	changes, problems := p.changes(s, flags.Args())
+	if status := p.report(s, problems); status != statusOK {
+		return status
+	}
+	return p.write(changes, *dry)
+}
+
+// changes generates and returns what differs from the files on disk.
+func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
+	result, problems := generate.Packages(context.Background(), p.load(s, patterns))
+	for _, note := range result.Notes {
+		p.say("%s", note)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	changes, errs := output.Compare(result.Files)
+	for _, err := range errs {
+		found := problem.Problem{Reason: err.Error()}
+		var foreign *output.ForeignError
+		if errors.As(err, &foreign) {
+			found = problem.Problem{
+				Pos: token.Position{Filename: foreign.Path}, Reason: "restaqgen did not write this file and would overwrite it",
+				Hint: "rename or remove it",
+			}
+		}
+		problems.Add(found)
+	}
+	return changes, problems
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+const usageText = `Restaqgen writes the code that makes durable webhook handlers of marked functions.
+
+Usage:
+
+	restaqgen [flags] [packages]        generate; default: the package of go generate, else ./...
+	restaqgen check [flags] [packages]  print a diff of what is not up to date, and fail if there is one
+	restaqgen events [flags]            make a Go package of a provider's JSON Schemas
+	restaqgen help [markers]            print this, or the table of markers
+	restaqgen version                   print the version
+
+Flags for generating and checking:
+
+	-n          print what would be written; write nothing (not for check)
+	-json       print problems as a JSON array on standard output
+	-tags list  build tags, separated by commas
+	-C dir      run in dir
+
+Flags for events:
+
+	-provider P    the provider, first word of every event type
+	-in FILE|DIR   a schema, or a folder of schemas; may be repeated
+	-out DIR       the package's folder
+	-package NAME  the package's name; default: from the provider
+	-n, -C dir     as above
+
+Exit status: 0 done or up to date, 1 problems or not up to date, 2 wrong usage.
+`
+
+// help prints the usage, or the table of markers.
+func (p *process) help(args []string) int {
+	switch {
+	case len(args) == 0:
+		io.WriteString(p.stdout, usageText)
+		return statusOK
+	case len(args) == 1 && args[0] == "markers":
+		fmt.Fprint(p.stdout, markerTable())
+		return statusOK
+	}
+	return p.usage("no help on %q: there is help on markers", strings.Join(args, " "))
+}

@@ -1,0 +1,82 @@
+// Restaqgen reads the markers in Go packages and writes the code that makes
+// durable webhook handlers of the functions they stand on.
+//
+// Usage:
+//
+//	restaqgen [flags] [packages]
+//	restaqgen check [flags] [packages]
+//	restaqgen events -provider P -in FILE|DIR -out DIR [-package NAME]
+//	restaqgen help [markers]
+//	restaqgen version
+//
+// It is made for go generate:
+//
+//	//go:generate go tool restaqgen
+//
+// which needs "go get -tool github.com/restaq/restaq/cmd/restaqgen" once.
+//
+// # Generating
+//
+// Without a verb it generates for packages, by default the one that go generate
+// runs in, else ./... . Into the folder of each package that has a marker it
+// writes
+//
+//	restaq_gen.go        wrappers, registration, descriptions of steps
+//	restaq_codec_gen.go  codecs, and guards that stop compiling when the source
+//	                     has changed and was not generated again
+//	restaq.lock.json     shapes of the steps' outputs; commit it
+//
+// A package without markers gets none of them, and loses those that restaqgen
+// wrote. A file that a person wrote is never touched. Files that need no change
+// keep their time. If anything is wrong with the packages, all of it is reported
+// and nothing is written. It does not matter what is in the generated files:
+// they may be missing, stale, broken or in a merge conflict.
+//
+// The flags are
+//
+//	-n          print what would be written; write nothing
+//	-json       print problems as a JSON array on standard output
+//	-tags list  build tags, separated by commas
+//	-C dir      run in dir
+//
+// # Checking
+//
+// Check writes nothing. It prints a unified diff of what generating would change
+// and exits with status 1 if there is anything. It is made for CI, and takes the
+// flags -json, -tags and -C.
+//
+// # Events
+//
+// Events turns JSON Schemas into a Go package with a struct for each event type
+// of a provider:
+//
+//	restaqgen events -provider acme -in schemas/acme -out acme
+//
+// In is a file or a folder and can be given more than once. Package is the
+// package's name, by default made from the provider's. It takes -n and -C, too.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], process{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}))
+}
+
+// run runs the verb that args begin with and returns the exit status.
+func run(args []string, p process) int {
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	switch verb {
+	case "check":
+		return p.check(args[1:])
+	case "events":
+		return p.events(args[1:])
+	case "version":
+		return p.version(args[1:])
+	case "help":
+		return p.help(args[1:])
+	}
+	return p.generate(args)
+}

@@ -1,0 +1,36 @@
+package main
+
+// markerTable returns the table of markers.
+func markerTable() string {
+	return `Markers stand in the doc comment of a declaration, without a space around the
+colon. An argument that holds spaces is quoted whole: "key=a + b".
+
+//restaq:on TYPE…      on a handler: func(ctx context.Context, event E) error
+                       TYPE is an event type, or a pattern whose last segment is *.
+                       E is the struct of the one event type, or a pointer to it; a
+                       family's interface; a struct of your own; or restaq.Event.
+
+    name=NAME          the handler's stable name; default: package.Func or
+                       package.Type.Method
+    attempts=N         attempts of an execution; default: Config.Attempts
+    backoff=MIN..MAX   wait between attempts, as in 1s..10m; default: Config.Backoff
+    timeout=DURATION   of one attempt; default: none
+    order=EXPR         executions with equal keys run one at a time
+
+//restaq:step [NAME]   on a step: func(ctx context.Context, in…) ([out,] error)
+                       NAME has the form [a-z0-9][a-z0-9._-]*; default: the
+                       function's name, recordPayment is record-payment.
+
+    name=NAME          as NAME
+    key=EXPR           tells calls of the step in one execution apart
+    attempts=N         tries over all attempts; default: the handler's
+    backoff=MIN..MAX   wait after a failure of this step; default: the handler's
+    timeout=DURATION   of one try; default: none
+    pure               the step has no effect outside its result
+
+//restaq:event TYPE    on a struct: it is the payload of your own event type
+
+EXPR is a Go expression over the function's parameters and the file's imports;
+its value is a string, an integer or a fmt.Stringer.
+`
+}

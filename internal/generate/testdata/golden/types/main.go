@@ -1,0 +1,113 @@
+// Types: what steps take and return.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/restaq/restaq/internal/generate/testdata/golden/play"
+	"github.com/restaq/restaq/internal/generate/testdata/golden/types/money"
+	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/schemas/stripe"
+)
+
+type Page[T any] struct {
+	Items []T `json:"items"`
+	Next  *Page[T]
+}
+
+type Pair[K comparable, V any] struct {
+	Key   K
+	Value V
+}
+
+type Node struct {
+	Name string
+	Kids []*Node `json:",omitempty"`
+	base
+	note func(string) error
+}
+
+type base struct{ Depth int }
+
+type (
+	Prices   = []money.Price
+	Names    []string
+	Settings map[string]any
+)
+
+//restaq:on types.try
+func try(ctx context.Context, _ struct{}) error {
+	page, err := pageStep(ctx, Page[money.Price]{Items: Prices{{Amount: 1}}}, Prices{{Amount: 2, Currency: "eur"}})
+	print(page, err)
+	pair, err := pairStep(ctx, Pair[string, []Pair[int, bool]]{"k", []Pair[int, bool]{{1, true}}})
+	print(pair, err)
+	node, err := nodeStep(ctx, &Node{Name: "root", base: base{1}})
+	print(node, err)
+	when, err := clockStep(ctx, time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), time.Minute)
+	print(when, err)
+	text, err := textStep(ctx, money.NewText(7), json.RawMessage(`{"a": 1}`))
+	print(text, err)
+	thing, err := anythingStep(ctx, Settings{"a": 1.5, "b": []any{nil}}, 3)
+	print(thing, err)
+	literal, err := literalStep(ctx, struct {
+		A int `json:"a"`
+	}{1}, [2]bool{true, false})
+	print(literal, err)
+	names, err := namesStep(ctx, Names{"x"})
+	print(names, err)
+	customer, err := customerStep(ctx, stripe.Charge{ID: "ch_1"})
+	print(customer == nil, err)
+	return err
+}
+
+func print(v any, err error) {
+	data, _ := json.Marshal(v)
+	play.Say(string(data), err)
+}
+
+//restaq:step
+func page(ctx context.Context, first Page[money.Price], more Prices) (Page[money.Price], error) {
+	return Page[money.Price]{Items: more, Next: &first}, nil
+}
+
+//restaq:step
+func pair(ctx context.Context, p Pair[string, []Pair[int, bool]]) (map[string]Pair[int, bool], error) {
+	return map[string]Pair[int, bool]{p.Key: p.Value[0]}, nil
+}
+
+//restaq:step
+func node(ctx context.Context, n *Node) (*Node, error) {
+	return &Node{Name: "top", Kids: []*Node{n}}, nil
+}
+
+//restaq:step name=time
+func clock(ctx context.Context, t time.Time, d time.Duration) (time.Time, error) {
+	return t.Add(d), nil
+}
+
+//restaq:step
+func text(ctx context.Context, t money.Text, raw json.RawMessage) (map[string]money.Text, error) {
+	return map[string]money.Text{string(raw): t}, nil
+}
+
+//restaq:step name=any
+func anything(ctx context.Context, s Settings, v any) (any, error) { return []any{s, v}, nil }
+
+//restaq:step
+func literal(ctx context.Context, s struct {
+	A int `json:"a"`
+}, flags [2]bool) (struct{ Sum int }, error) {
+	return struct{ Sum int }{s.A + 1}, nil
+}
+
+//restaq:step
+func names(ctx context.Context, n Names) (Names, error) { return append(n, "y"), nil }
+
+//restaq:step
+func customer(ctx context.Context, c stripe.Charge) (*stripe.Charge, error) { return nil, nil }
+
+func main() {
+	play.Run([]func(*restaq.Runtime) error{RegisterHandlers}, play.Event("types.try", `{}`))
+}
