@@ -21,8 +21,8 @@ type graph struct {
 	steps    map[*types.Func]*marked
 	handlers map[*types.Func]bool
 
-	summaries map[any]*summary // by *types.Func or *ast.FuncLit
-	flagged   map[*marked]string // why a step needs key=
+	summaries map[any]*summary            // by *types.Func or *ast.FuncLit
+	flagged   map[*marked]string          // why a step needs key=
 	closures  map[*types.Var]*ast.FuncLit // by variable; nil until it is needed
 }
 

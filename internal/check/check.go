@@ -61,9 +61,10 @@ func (c *checker) check() *model.Package {
 	for _, m := range c.marked {
 		c.build(m)
 	}
-	c.group()
 	c.names()
 	c.calls()
+	c.group()
+	c.nameGroups()
 	return c.pkg
 }
 

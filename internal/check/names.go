@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -49,31 +50,32 @@ func (c *checker) takeNames() {
 	}
 }
 
-// stems chooses the stems of the marked functions. A function's stem depends on
-// the names of functions alone, not on their order: where two receivers have a
-// function of one name, both stems begin with the receiver's.
+// stems chooses the stems of the marked functions, for steps and handlers
+// apart, as what is made of them differs. A stem depends on the names of
+// functions alone, not on their order: where two receivers have a function of
+// one name, both stems begin with the receiver's.
 func (c *checker) stems() {
-	count := map[string]int{}
+	var functions []*marked
+	type name struct{ verb, plain string }
+	count := map[name]int{}
 	for _, m := range c.marked {
 		if m.Func != nil {
-			count[lower(m.Func.Name.Name)]++
+			functions = append(functions, m)
+			count[name{m.Marker.Verb, lower(m.Func.Name.Name)}]++
 		}
 	}
-	for _, m := range c.marked {
-		if m.Func == nil {
-			continue
+	slices.SortStableFunc(functions, func(a, b *marked) int { return cmp.Compare(c.declText(a), c.declText(b)) })
+	used := map[name]bool{}
+	for _, m := range functions {
+		verb, stem := m.Marker.Verb, lower(m.Func.Name.Name)
+		if recv := receiverName(m.Func); recv != "" && (count[name{verb, stem}] > 1 || !c.freeStem(stem)) {
+			stem = lower(recv) + upper(m.Func.Name.Name)
 		}
-		plain, long := lower(m.Func.Name.Name), lower(m.Func.Name.Name)
-		if recv := receiverName(m.Func); recv != "" {
-			long = lower(recv) + upper(m.Func.Name.Name)
+		m.stem = stem
+		for n := 2; !c.freeStem(m.stem) || used[name{verb, m.stem}]; n++ {
+			m.stem = stem + strconv.Itoa(n)
 		}
-		m.stem = plain
-		if count[plain] > 1 || !c.freeStem(plain) {
-			m.stem = long
-		}
-		for n := 2; !c.freeStem(m.stem) || count[plain] > 1 && c.stemUsed(m); n++ {
-			m.stem = long + strconv.Itoa(n)
-		}
+		used[name{verb, m.stem}] = true
 	}
 }
 
@@ -81,19 +83,6 @@ func (c *checker) stems() {
 // makes of the stem.
 func (c *checker) freeStem(stem string) bool {
 	return !slices.ContainsFunc(model.Suffixes, func(suffix string) bool { return c.pkg.Taken[stem+suffix] })
-}
-
-// stemUsed reports whether an earlier marked function has m's stem.
-func (c *checker) stemUsed(m *marked) bool {
-	for _, other := range c.marked {
-		if other == m {
-			return false
-		}
-		if other.stem == m.stem {
-			return true
-		}
-	}
-	return false
 }
 
 // lower returns an identifier with its first word in lower case.
@@ -237,7 +226,6 @@ func (c *checker) nameGroups() {
 
 // names reports names that are used twice or taken.
 func (c *checker) names() {
-	c.nameGroups()
 	c.duplicates()
 	if len(c.marked) > 0 {
 		c.shadowed()

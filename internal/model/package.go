@@ -109,9 +109,10 @@ type Func struct {
 
 	// Stem is the function's name or a variation of it, such that Stem with
 	// each of [Suffixes] behind it is free at package level, and differs from
-	// the same of every other marked function: sendReceipt, or
-	// billingSendReceipt where two receivers have a sendReceipt. It begins with
-	// a lower-case letter where the function's name has one to lower.
+	// that of every other step, or for a handler of every other handler:
+	// sendReceipt, or billingSendReceipt where two receivers have a sendReceipt.
+	// It begins with a lower-case letter where the function's name has one to
+	// lower.
 	Stem string
 }
 
