@@ -23,9 +23,10 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs")
+	executions := flag.Int("executions", 2000, "how many executions each store works off in the runtime's rows")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, *runs)
+	err := bench(ctx, *runs, *executions)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -33,9 +34,16 @@ func main() {
 	}
 }
 
-func bench(ctx context.Context, runs int) error {
+func bench(ctx context.Context, runs, executions int) error {
 	rows := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	if err := generatorRows(ctx, rows, runs); err != nil {
+		return err
+	}
+	if err := rows.Flush(); err != nil {
+		return err
+	}
+	fmt.Println()
+	if err := runtimeRows(ctx, rows, executions); err != nil {
 		return err
 	}
 	return rows.Flush()
