@@ -2,8 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,19 +81,18 @@ func advance(t *testing.T, d database, by time.Duration) {
 	}
 }
 
-// backend is a kind of store for storetest; address makes the URL of an empty
-// database.
-func backend(address func(t *testing.T) string, schema string) storetest.Backend {
+// backend is a kind of store for storetest; fresh makes an empty database.
+func backend(fresh func(t *testing.T) database) storetest.Backend {
 	return storetest.Backend{
-		Open: func(t *testing.T) restaq.Store { return open(t, database{address(t), schema}) },
+		Open: func(t *testing.T) restaq.Store { return open(t, fresh(t)) },
 		Reopen: func(t *testing.T, s restaq.Store) restaq.Store {
 			return open(t, s.(*store).database)
 		},
 		Advance: func(t *testing.T, s restaq.Store, d time.Duration) { advance(t, s.(*store).database, d) },
 		Contend: func(t *testing.T) func() (restaq.Store, error) {
-			url := address(t)
+			d := fresh(t)
 			return func() (restaq.Store, error) {
-				s, err := postgres.OpenConfig(t.Context(), postgres.Config{URL: url, Schema: schema})
+				s, err := postgres.OpenConfig(t.Context(), postgres.Config{URL: d.url, Schema: d.schema})
 				if err == nil {
 					t.Cleanup(func() { s.Close() })
 				}
@@ -102,18 +103,20 @@ func backend(address func(t *testing.T) string, schema string) storetest.Backend
 }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, backend(func(t *testing.T) string { return pgtest.URL(t) }, "restaq"))
+	storetest.Run(t, backend(func(t *testing.T) database { return database{pgtest.URL(t), "restaq"} }))
 }
 
-// Far from the defaults in three ways at once: the database asks for
-// serializable transactions, there are no prepared statements, and the
-// schema's name needs its quotes.
+// Far from the defaults in four ways at once: the database asks for
+// serializable transactions, there are no prepared statements, many stores
+// share the database, and the names of their schemas need quotes.
 func TestStoreFarFromTheDefaults(t *testing.T) {
-	storetest.Run(t, backend(func(t *testing.T) string {
-		address := pgtest.URL(t)
-		serializable(t, address)
-		return withOption(t, address, "default_query_exec_mode", "exec")
-	}, `Our "events"`))
+	address := pgtest.URL(t)
+	serializable(t, address)
+	address = withOption(t, address, "default_query_exec_mode", "exec")
+	var schemas atomic.Int32
+	storetest.Run(t, backend(func(t *testing.T) database {
+		return database{address, fmt.Sprintf(`Our "events" %d`, schemas.Add(1))}
+	}))
 }
 
 // serializable makes serializable the default of a database.
