@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,8 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"restaqgen": main})
 }
+
+var update = flag.Bool("update", false, "rewrite the texts that scripts compare with")
 
 // TestScript runs testdata/script. Besides the commands of testscript there are
 //
@@ -35,8 +38,9 @@ func TestScript(t *testing.T) {
 		goEnv[name] = strings.TrimSpace(string(out))
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireUniqueNames:  true,
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		UpdateScripts:      *update,
 		Setup: func(env *testscript.Env) error {
 			for name, value := range goEnv {
 				env.Setenv(name, value)
