@@ -2,6 +2,7 @@ package events
 
 import (
 	"math/big"
+	"strings"
 
 	"github.com/restaq/restaq/internal/naming"
 	"github.com/restaq/restaq/internal/schema"
@@ -46,14 +47,14 @@ func (b *builder) fields(d *declared) []templates.EventField {
 
 // fieldText returns what the schema says about a member.
 func fieldText(s *schema.Schema) string {
-	text := s.Description
+	parts := []string{s.Description}
 	if s.Const != nil && s.Const.Kind == schema.String {
-		if text != "" {
-			text += "\n\n"
-		}
-		text += `Always "` + s.Const.Text + `".`
+		parts = append(parts, "Always \""+s.Const.Text+"\".")
 	}
-	return text
+	if d := s.Default; d != nil && len(d.Items)+len(d.Members) == 0 && d.Kind != schema.Null {
+		parts = append(parts, "Where it is absent, the provider means \""+d.Text+"\".")
+	}
+	return strings.Trim(strings.Join(parts, "\n\n"), "\n")
 }
 
 // member returns the type of a member and its tag's option, from the type of its

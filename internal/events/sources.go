@@ -44,6 +44,7 @@ func survey(set *schema.Set, problems *schema.Problems) (sources []source, defs 
 		}
 	}
 	for _, doc := range set.Documents {
+		reportMisplaced(doc, problems)
 		root, base := doc.Root, baseName(doc.File)
 		says := root.IsEvent
 		for _, d := range root.Defs {
@@ -65,6 +66,16 @@ func survey(set *schema.Set, problems *schema.Problems) (sources []source, defs 
 		}
 	}
 	return sources, defs
+}
+
+// reportMisplaced warns of event types where no one looks for them.
+func reportMisplaced(doc *schema.Document, problems *schema.Problems) {
+	for s := range doc.Schemas() {
+		if !s.IsEvent || s == doc.Root || slices.ContainsFunc(doc.Root.Defs, func(d schema.Def) bool { return d.Schema == s }) {
+			continue
+		}
+		problems.Warnf(s.Position, "x-restaq-events has no effect here: it stands at the root or in an entry of the root's $defs")
+	}
 }
 
 // describes reports whether a file's root is more than a holder of definitions.

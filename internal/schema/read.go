@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"iter"
+	"maps"
 	"strings"
 )
 
@@ -13,6 +15,9 @@ type Document struct {
 	node      *Node
 	byPointer map[string]*Schema
 }
+
+// Schemas returns every schema of the document, in no order.
+func (d *Document) Schemas() iter.Seq[*Schema] { return maps.Values(d.byPointer) }
 
 // reader turns the nodes of one document into schemas.
 type reader struct {
@@ -157,6 +162,9 @@ func (r *reader) annotation(s *Schema, name string, v *Node) {
 		s.Events = r.texts(name, v)
 	case name == "x-go-name":
 		s.GoName = r.text(name, v)
+	case strings.HasPrefix(name, "x-restaq-"):
+		s.Extensions = append(s.Extensions, Keyword{name, v})
+		r.problems.Warnf(v.Position, "unknown keyword %q has no effect: there is x-restaq-events", name)
 	case strings.HasPrefix(name, "x-"):
 		s.Extensions = append(s.Extensions, Keyword{name, v})
 	case kept[name]:
