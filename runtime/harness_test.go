@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/restaq/restaq/internal/pgtest"
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 	"github.com/restaq/restaq/runtime/memory"
+	"github.com/restaq/restaq/runtime/postgres"
+	"github.com/restaq/restaq/runtime/sqlite"
 )
 
 // eachStore runs a test on every store. open returns a further handle on the
@@ -23,6 +27,39 @@ func eachStore(t *testing.T, test func(t *testing.T, open func() restaq.Store)) 
 		store := memory.New()
 		test(t, func() restaq.Store { return store })
 	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "restaq.db")
+		test(t, func() restaq.Store {
+			store, err := sqlite.Open(path)
+			return opened(t, store, err)
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.URL(t)
+		test(t, func() restaq.Store {
+			store, err := postgres.Open(t.Context(), url)
+			return opened(t, store, err)
+		})
+	})
+}
+
+// opened closes a store when the test ends, after the runtimes on it stopped.
+func opened[S interface {
+	restaq.Store
+	Close() error
+}](t *testing.T, store S, err error) restaq.Store {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Errorf("close store: %v", err)
+		}
+	})
+	return store
 }
 
 // quick is a configuration with short waits.
