@@ -82,6 +82,10 @@ func Load(ctx context.Context, cfg Config) (*Result, problem.List) {
 	for _, p := range loaded {
 		seen[p] = true
 		problems = append(problems, packageProblems(cfg, p)...)
+		if p.PkgPath == "command-line-arguments" {
+			problems.Add(problem.Problem{Reason: "the arguments are packages, not files", Hint: "name the folder: ./" + filepath.Base(folder(p))})
+			continue
+		}
 		source, err := newSource(p)
 		if err != nil {
 			problems.Add(problem.Problem{Reason: err.Error()})

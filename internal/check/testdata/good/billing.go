@@ -6,9 +6,6 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
@@ -52,9 +49,3 @@ func (b *Billing) blank(ctx context.Context, _ string, _ int, arg1 bool) error {
 func (sql *Billing) shadows(context context.Context, stripe string, err string, in int, unnamedIn bool) (string, error) {
 	return "", nil
 }
-
-//restaq:step
-func (b *Billing) withTx(ctx context.Context, tx pgx.Tx, id string) error { return nil }
-
-//restaq:step
-func (b *Billing) withSQLTx(ctx context.Context, tx *sql.Tx) (int, error) { return 0, nil }

@@ -85,3 +85,9 @@ func handlerNoError(ctx context.Context, e restaq.Event) {}
 
 //restaq:on a.b
 func genericHandler[E any](ctx context.Context, e E) error { return nil }
+
+//restaq:step
+func withTx(ctx context.Context, tx pgx.Tx, id string) error { return nil }
+
+//restaq:step
+func withSQLTx(ctx context.Context, tx *sql.Tx) (int, error) { return 0, nil }
