@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// The rules of what the command prints:
+//
+//   - Results, and nothing else, go to standard output: text for people, one
+//     line a thing; with --json, JSON for programs.
+//   - Everything else goes to standard error, each line with "restaq: " in
+//     front: errors, notes, and where the next page of a list begins.
+//   - Colours are for a terminal only, and for none if NO_COLOR is set or TERM
+//     is "dumb". They add nothing that the words do not say.
+//   - What others wrote (errors, event ids) is shown without control
+//     characters: it cannot drive the terminal.
+//   - Times are UTC, in RFC 3339, to the second; in JSON to the microsecond.
+
+// output prints by the rules above.
+type output struct {
+	stdout, stderr io.Writer
+	color          bool
+}
+
+func newOutput(stdout *os.File, stderr io.Writer, getenv func(string) string) *output {
+	info, err := stdout.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &output{stdout, stderr, terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+}
+
+// print prints a line of a result.
+func (o *output) print(line string) { fmt.Fprintln(o.stdout, line) }
+
+// json prints a result as one line of JSON.
+func (o *output) json(v any) error {
+	enc := json.NewEncoder(o.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// note prints what is no result.
+func (o *output) note(format string, args ...any) {
+	for line := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		if line != "" {
+			fmt.Fprintf(o.stderr, "restaq: %s\n", clean(line))
+		}
+	}
+}
+
+// report prints an error, unless that has been done.
+func (o *output) report(err error) {
+	if !errors.Is(err, errReported) {
+		o.note("%v", err)
+	}
+}
+
+// The colours of statuses, as SGR parameters.
+var colours = map[string]string{
+	"running":   "36", // cyan
+	"completed": "32", // green
+	"retrying":  "33", // yellow
+	"failed":    "31", // red
+	"dead":      "31",
+	"cancelled": "90", // grey
+}
+
+// paint gives text the colour of a status.
+func (o *output) paint(status, text string) string {
+	c := colours[status]
+	if !o.color || c == "" {
+		return text
+	}
+	return "\x1b[" + c + "m" + text + "\x1b[0m"
+}
+
+// word is what a list calls an execution's status: failed ones are dead or
+// retrying.
+func word(e *restaq.Execution) string {
+	switch {
+	case e.Dead():
+		return "dead"
+	case e.Retrying():
+		return "retrying"
+	}
+	return string(e.Status)
+}
+
+// stamp writes a time; a zero one is "".
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// clean makes foreign text fit to print on one line.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// firstLine is the first line of foreign text, at most n runes of it.
+func firstLine(text string, n int) string {
+	text, _, _ = strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
+	runes := []rune(clean(strings.TrimRight(text, "\r")))
+	if len(runes) > n {
+		runes = append(runes[:n-1], '…')
+	}
+	return string(runes)
+}
+
+// table is rows in columns, a page at a time: the header comes with the first,
+// and columns never get narrower. The column painted, if there is one, is
+// painted by its status.
+type table struct {
+	header  []string
+	painted int
+	widths  []int // nil before the first page
+}
+
+// page prints rows.
+func (o *output) page(t *table, rows [][]string) {
+	if t.widths == nil {
+		t.widths = make([]int, len(t.header))
+		rows = append([][]string{t.header}, rows...)
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			text := cell
+			if i == t.painted {
+				text = o.paint(cell, cell)
+			}
+			line.WriteString(text + strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+		o.print(strings.TrimRight(line.String(), " "))
+	}
+}
