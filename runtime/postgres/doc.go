@@ -1,4 +1,5 @@
-// Package postgres keeps events and executions in PostgreSQL 13 or newer.
+// Package postgres keeps events and executions in PostgreSQL: 13 or newer,
+// tested with 15.
 //
 //	store, err := postgres.Open(ctx, "postgres://user:password@host/database")
 //

@@ -29,8 +29,8 @@ FROM restaq.step WHERE execution = $1::uuid
 ORDER BY attempt, seq`
 )
 
-// History returns an execution with all its rows. Its three statements go in
-// one message and read one snapshot.
+// History returns an execution with all its rows. Its three statements read one
+// snapshot, and go to the server together.
 func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution, error) {
 	key, ok := parseID(id)
 	if !ok {

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"strings"
 	"sync"
@@ -92,8 +93,8 @@ func TestASchemaOfALaterMajorIsRefused(t *testing.T) {
 // A role that owns its schema, and may make nothing else, can migrate it.
 func TestARoleNeedsNoRightBeyondItsSchema(t *testing.T) {
 	address := pgtest.URL(t)
-	exec(t, address, `DROP ROLE IF EXISTS restaq_narrow`)
-	exec(t, address, `CREATE ROLE restaq_narrow LOGIN PASSWORD 'narrow'`)
+	role := "restaq_narrow_" + strings.ToLower(rand.Text()) // roles belong to the whole server
+	exec(t, address, `CREATE ROLE `+role+` LOGIN PASSWORD 'narrow'`)
 	t.Cleanup(func() {
 		conn, err := pgx.Connect(context.Background(), address)
 		if err != nil {
@@ -101,12 +102,12 @@ func TestARoleNeedsNoRightBeyondItsSchema(t *testing.T) {
 			return
 		}
 		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), `DROP OWNED BY restaq_narrow; DROP ROLE restaq_narrow`); err != nil {
+		if _, err := conn.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role); err != nil {
 			t.Error(err)
 		}
 	})
-	exec(t, address, `CREATE SCHEMA restaq AUTHORIZATION restaq_narrow`)
-	open(t, database{withUser(t, address, "restaq_narrow", "narrow"), "restaq"})
+	exec(t, address, `CREATE SCHEMA restaq AUTHORIZATION `+role)
+	open(t, database{withUser(t, address, role, "narrow"), "restaq"})
 }
 
 func TestConfigNamesTheWrongField(t *testing.T) {

@@ -167,7 +167,7 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 // next one.
 const finishSQL = `
 WITH held AS MATERIALIZED (
-	SELECT *, attempts AS attempt,
+	SELECT execution, attempts AS attempt, kind, wish, token, started_at, error,
 		CASE WHEN wish <> 0 THEN 'pending' ELSE $15::text END AS next,
 		CASE WHEN $16::text = 'failed' THEN $19::text ELSE error END AS last_error
 	FROM restaq.work
@@ -175,7 +175,7 @@ WITH held AS MATERIALIZED (
 	FOR UPDATE
 ), ` + appendSQL + `, closed AS (
 	INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, error, step, earlier, detail)
-	SELECT h.execution, h.attempts, h.kind, h.token, h.started_at, now(),
+	SELECT h.execution, h.attempt, h.kind, h.token, h.started_at, now(),
 		$16::text, $19::text, $20::text, h.error, $21::bytea
 	FROM held h WHERE NOT $22::boolean
 	RETURNING number, ended_at, earlier, step
@@ -184,7 +184,7 @@ WITH held AS MATERIALIZED (
 ), moved AS (
 	UPDATE restaq.work w SET
 		status = h.next,
-		attempts = CASE WHEN $22::boolean THEN h.attempts - 1 ELSE h.attempts END,
+		attempts = CASE WHEN $22::boolean THEN h.attempt - 1 ELSE h.attempt END,
 		wish = CASE WHEN $22::boolean THEN greatest(h.wish, h.kind) ELSE h.wish END,
 		due_at = CASE
 			WHEN h.next = 'pending' THEN now()
@@ -193,7 +193,7 @@ WITH held AS MATERIALIZED (
 		lease_until = NULL, started_at = NULL, owner = '',
 		error = h.last_error, step = $20::text
 	FROM held h WHERE w.execution = h.execution AND h.next <> 'completed'
-	RETURNING w.*
+	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step
 )
 SELECT ` + executionColumns + `, ` + stateColumns + `
 FROM held h
