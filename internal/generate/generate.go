@@ -4,7 +4,7 @@ package generate
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 
 	"github.com/restaq/restaq/internal/check"
@@ -34,9 +34,7 @@ func Packages(ctx context.Context, cfg load.Config) (Result, problem.List) {
 	problems = append(problems, more...)
 	var result Result
 	for _, p := range packages {
-		if err := result.add(p); err != nil {
-			problems.Add(problem.Problem{Subject: "package " + p.Path, Reason: err.Error()})
-		}
+		problems = append(problems, result.add(p)...)
 	}
 	if problems.Sort(); len(problems) > 0 {
 		return Result{Notes: result.Notes}, problems
@@ -45,7 +43,7 @@ func Packages(ctx context.Context, cfg load.Config) (Result, problem.List) {
 }
 
 // add generates for one package.
-func (r *Result) add(p *model.Package) error {
+func (r *Result) add(p *model.Package) problem.List {
 	file := func(name string, content []byte) {
 		r.Files = append(r.Files, output.File{Path: filepath.Join(p.Dir, name), Content: content})
 	}
@@ -55,22 +53,16 @@ func (r *Result) add(p *model.Package) error {
 		file(lock.Name, nil)
 		return nil
 	}
-	shapes, err := r.shapes(p)
-	if err != nil {
-		return err
+	shapes, problems := r.shapes(p)
+	if len(problems) > 0 {
+		return problems
 	}
 	in := templates.Input{Package: p, Shapes: shapes.outputs(), Guarded: guarded(p)}
 	wrappers, err := templates.Wrappers(in)
-	if err != nil {
-		return err
-	}
-	codecs, err := templates.Codecs(in)
-	if err != nil {
-		return err
-	}
-	record, err := shapes.encode()
-	if err != nil {
-		return fmt.Errorf("encode shapes: %w", err)
+	codecs, err2 := templates.Codecs(in)
+	record, err3 := shapes.encode()
+	if err := errors.Join(err, err2, err3); err != nil {
+		return problem.List{{Subject: "package " + p.Path, Reason: err.Error()}}
 	}
 	file(templates.WrapperFile, wrappers)
 	file(templates.CodecFile, codecs)

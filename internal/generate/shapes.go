@@ -11,6 +11,7 @@ import (
 
 	"github.com/restaq/restaq/internal/lock"
 	"github.com/restaq/restaq/internal/model"
+	"github.com/restaq/restaq/internal/problem"
 	"github.com/restaq/restaq/internal/shape"
 	"github.com/restaq/restaq/templates"
 )
@@ -21,7 +22,7 @@ type shapes lock.File
 // shapes computes the shapes of p's steps. Earlier shapes are kept from the
 // lock file as long as the output's shape is the same. A lock file that cannot
 // be read counts as empty.
-func (r *Result) shapes(p *model.Package) (shapes, error) {
+func (r *Result) shapes(p *model.Package) (shapes, problem.List) {
 	old := lock.File{}
 	path := filepath.Join(p.Dir, lock.Name)
 	data, err := os.ReadFile(path)
@@ -31,19 +32,20 @@ func (r *Result) shapes(p *model.Package) (shapes, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s cannot be read and is written anew: %v", path, err))
 	}
+	var problems problem.List
 	var shaper shape.Shaper
 	now := shapes{Steps: map[string]lock.Step{}}
 	for _, s := range p.Steps() {
 		step, err := describe(&shaper, s, p.Types)
 		if err != nil {
-			return now, fmt.Errorf("step %s: %w", s.Record, err)
+			problems.Add(problem.Problem{Pos: s.Pos, Subject: "step " + s.Record, Reason: err.Error()})
 		}
 		if before := old.Steps[s.Record]; before.Output == step.Output {
 			step.Earlier = before.Earlier
 		}
 		now.Steps[s.Record] = step
 	}
-	return now, nil
+	return now, problems
 }
 
 func describe(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.Step, error) {

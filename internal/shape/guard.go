@@ -94,7 +94,7 @@ func (w *walker) canWrite(t types.Type, pkg *types.Package) bool {
 	case *types.Alias, *types.Named:
 		return w.canName(t)
 	case *types.Basic:
-		return t.Kind() != types.UnsafePointer
+		return t.Kind() != types.UnsafePointer && t.Kind() != types.Invalid
 	case *types.Pointer:
 		return w.canWrite(t.Elem(), pkg)
 	case *types.Slice:
@@ -117,6 +117,11 @@ func (w *walker) canWrite(t types.Type, pkg *types.Package) bool {
 	case *types.Interface:
 		for m := range t.Methods() {
 			if !m.Exported() && pkg != w.from || !w.canWrite(m.Signature(), pkg) {
+				return false
+			}
+		}
+		for e := range t.EmbeddedTypes() {
+			if !w.canWrite(e, pkg) {
 				return false
 			}
 		}

@@ -30,8 +30,21 @@ func in(rt stdcontext.Context, restaq struct{}) error {
 	if err := outStep(rt, "in"); err != nil {
 		return err
 	}
+	if err := ctxStep(rt, 4, 5); err != nil {
+		return err
+	}
 	return Receiver{}.stepStep(rt, "x", events.Charge{})
 }
+
+//restaq:on names.third order=rt.ID
+func rt(ctx stdcontext.Context, rt json) error { return say("third", rt.ID) }
+
+type json struct{ ID string }
+
+//restaq:step "key=in2(in)"
+func ctx(ctx stdcontext.Context, in, in3 int) error { return say("ctx", in, in3) }
+
+func in2(n int) int { return n }
 
 //restaq:step timeout=1s
 func unnamed(stdcontext.Context, int, string) error { return say("unnamed") }
@@ -63,5 +76,5 @@ func say(args ...any) error {
 
 func main() {
 	play.Run([]func(*runtime.Runtime) error{RegisterHandlers, Receiver{}.RegisterHandlers},
-		play.Event("names.try", `{}`), play.Event("names.other", `{}`))
+		play.Event("names.try", `{}`), play.Event("names.other", `{}`), play.Event("names.third", `{"ID":"x"}`))
 }

@@ -15,7 +15,11 @@ const _ = restaq2.GeneratedCodeV1 // generated for another runtime: run go gener
 
 var _ func(context2.Context, struct{}) error = in // signature changed: run go generate
 
+var _ func(context2.Context, json) error = rt // signature changed: run go generate
+
 var _ func(Receiver, context2.Context, struct{}) error = Receiver.On // signature changed: run go generate
+
+var _ func(context2.Context, int, int) error = ctx // signature changed: run go generate
 
 var _ func(context2.Context, int, string) error = unnamed // signature changed: run go generate
 
@@ -31,6 +35,15 @@ var _ struct {
 	Amount   money.Cents `json:"amount"`
 	Currency string      `json:"currency,omitempty"`
 } = money.Price{} // a field or tag changed: run go generate
+
+var ctxCodec = restaq2.Codec[ctxIn, restaq2.None]{
+	AppendIn: func(dst []byte, in *ctxIn) ([]byte, error) {
+		return codec2.AppendTuple(dst, &in.in, &in.in3)
+	},
+	DecodeIn: func(data []byte, in *ctxIn) error {
+		return codec2.DecodeTuple(data, &in.in, &in.in3)
+	},
+}
 
 var unnamedCodec = restaq2.Codec[unnamedIn, restaq2.None]{
 	AppendIn: func(dst []byte, in *unnamedIn) ([]byte, error) {

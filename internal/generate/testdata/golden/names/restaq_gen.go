@@ -4,6 +4,7 @@ package main
 
 import (
 	context2 "context"
+	strconv2 "strconv"
 	time2 "time"
 
 	"github.com/restaq/restaq/internal/generate/testdata/golden/types/money"
@@ -12,15 +13,25 @@ import (
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
-// RegisterHandlers adds the package's handlers and steps to rt.
-func RegisterHandlers(rt *restaq2.Runtime) error {
-	return rt.Register(
+// RegisterHandlers adds the package's handlers and steps to rt2.
+func RegisterHandlers(rt2 *restaq2.Runtime) error {
+	return rt2.Register(
 		restaq2.Handler[struct{}]{
 			Name:   "names.in",
 			Events: []string{"names.try"},
 			Func:   in,
 			Decode: codec2.DecodeEvent[struct{}],
 		},
+		restaq2.Handler[json]{
+			Name:   "names.rt",
+			Events: []string{"names.third"},
+			Func:   rt,
+			Decode: codec2.DecodeEvent[json],
+			Order: func(event json) string {
+				return event.ID
+			},
+		},
+		ctxDef.Bind(struct{}{}),
 		unnamedDef.Bind(struct{}{}),
 		shadowDef.Bind(struct{}{}),
 		outDef.Bind(struct{}{}),
@@ -38,6 +49,12 @@ func (r Receiver) RegisterHandlers(rt *restaq2.Runtime) error {
 		},
 		stepDef.Bind(r),
 	)
+}
+
+// ctxStep runs ctx as step "ctx".
+func ctxStep(ctx context2.Context, in, in3 int) error {
+	_, err := ctxDef.Run(ctx, struct{}{}, ctxIn{in, in3})
+	return err
 }
 
 // unnamedStep runs unnamed as step "unnamed".
@@ -62,6 +79,24 @@ func outStep(ctx context2.Context, in string) error {
 func (r Receiver) stepStep(ctx context2.Context, ctxValue string, arg2 stripe.Charge) error {
 	_, err := stepDef.Run(ctx, r, stepIn{ctxValue, arg2})
 	return err
+}
+
+// ctxIn are the inputs of ctx.
+type ctxIn struct {
+	in  int
+	in3 int
+}
+
+var ctxDef = restaq2.Step[struct{}, ctxIn, restaq2.None]{
+	Name: "ctx",
+	Func: "github.com/restaq/restaq/internal/generate/testdata/golden/names.ctx",
+	Key: func(in ctxIn) string {
+		return strconv2.FormatInt(int64(in2(in.in)), 10)
+	},
+	Call: func(ctx2 context2.Context, _ struct{}, in ctxIn) (restaq2.None, error) {
+		return restaq2.None{}, ctx(ctx2, in.in, in.in3)
+	},
+	Codec: ctxCodec,
 }
 
 // unnamedIn are the inputs of unnamed.

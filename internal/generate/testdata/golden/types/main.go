@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/restaq/restaq/internal/generate/testdata/golden/play"
@@ -26,7 +27,23 @@ type Node struct {
 	Name string
 	Kids []*Node `json:",omitempty"`
 	base
-	note func(string) error
+	odd odd
+}
+
+// odd has types that no JSON has, in a field that encoding/json does not see.
+type odd struct {
+	in   chan<- <-chan int
+	out  <-chan func()
+	both chan (<-chan int)
+	note func(n int, rest ...string) (x, y error)
+	face interface {
+		Foo(int) string
+		fmt.Stringer
+	}
+	many map[string][]*[3]interface{}
+	E    string "json:\"e`\""
+	*base
+	Pair[int, string]
 }
 
 type base struct{ Depth int }
@@ -57,6 +74,8 @@ func try(ctx context.Context, _ struct{}) error {
 	print(literal, err)
 	names, err := namesStep(ctx, Names{"x"})
 	print(names, err)
+	err = oddlyStep(ctx, []Odd{{N: 1}})
+	print(nil, err)
 	customer, err := customerStep(ctx, stripe.Charge{ID: "ch_1"})
 	print(customer == nil, err)
 	return err
@@ -104,6 +123,15 @@ func literal(ctx context.Context, s struct {
 
 //restaq:step
 func names(ctx context.Context, n Names) (Names, error) { return append(n, "y"), nil }
+
+// Odd is guarded although encoding/json sees only one of its fields.
+type Odd struct {
+	N   int
+	odd odd
+}
+
+//restaq:step
+func oddly(ctx context.Context, o []Odd) error { return nil }
 
 //restaq:step
 func customer(ctx context.Context, c stripe.Charge) (*stripe.Charge, error) { return nil, nil }

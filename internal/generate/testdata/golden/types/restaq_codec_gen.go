@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/restaq/restaq/internal/generate/testdata/golden/types/money"
@@ -37,6 +38,8 @@ var _ func(context.Context, struct {
 
 var _ func(context.Context, Names) (Names, error) = names // signature changed: run go generate
 
+var _ func(context.Context, []Odd) error = oddly // signature changed: run go generate
+
 var _ func(context.Context, stripe.Charge) (*stripe.Charge, error) = customer // signature changed: run go generate
 
 var _ = (*[]string)((*Names)(nil)) // the type changed: run go generate
@@ -45,8 +48,13 @@ var _ struct {
 	Name string
 	Kids []*Node `json:",omitempty"`
 	base
-	note func(string) error
+	odd odd
 } = Node{} // a field or tag changed: run go generate
+
+var _ struct {
+	N   int
+	odd odd
+} = Odd{} // a field or tag changed: run go generate
 
 var _ struct {
 	Items []money.Price `json:"items"`
@@ -59,6 +67,11 @@ var _ struct {
 } = Pair[int, bool]{} // a field or tag changed: run go generate
 
 var _ struct {
+	Key   int
+	Value string
+} = Pair[int, string]{} // a field or tag changed: run go generate
+
+var _ struct {
 	Key   string
 	Value []Pair[int, bool]
 } = Pair[string, []Pair[int, bool]]{} // a field or tag changed: run go generate
@@ -68,6 +81,21 @@ var _ = (*map[string]any)((*Settings)(nil)) // the type changed: run go generate
 var _ struct {
 	Depth int
 } = base{} // a field or tag changed: run go generate
+
+var _ struct {
+	in   chan<- <-chan int
+	out  <-chan func()
+	both chan (<-chan int)
+	note func(int, ...string) (error, error)
+	face interface {
+		Foo(int) string
+		fmt.Stringer
+	}
+	many map[string][]*[3]any
+	E    string "json:\"e`\""
+	*base
+	Pair[int, string]
+} = odd{} // a field or tag changed: run go generate
 
 var _ = (*int64)((*money.Cents)(nil)) // the type changed: run go generate
 
@@ -176,6 +204,15 @@ var namesCodec = restaq.Codec[namesIn, Names]{
 	AppendOut: codec.Append[Names],
 	DecodeOut: codec.Decode[Names],
 	Shape:     "681004346c78d5f3",
+}
+
+var oddlyCodec = restaq.Codec[oddlyIn, restaq.None]{
+	AppendIn: func(dst []byte, in *oddlyIn) ([]byte, error) {
+		return codec.AppendTuple(dst, &in.o)
+	},
+	DecodeIn: func(data []byte, in *oddlyIn) error {
+		return codec.DecodeTuple(data, &in.o)
+	},
 }
 
 var customerCodec = restaq.Codec[customerIn, *stripe.Charge]{

@@ -30,6 +30,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 		anythingDef.Bind(struct{}{}),
 		literalDef.Bind(struct{}{}),
 		namesDef.Bind(struct{}{}),
+		oddlyDef.Bind(struct{}{}),
 		customerDef.Bind(struct{}{}),
 	)
 }
@@ -76,6 +77,12 @@ func literalStep(ctx context.Context, s struct {
 // namesStep runs names as step "names".
 func namesStep(ctx context.Context, n Names) (Names, error) {
 	return namesDef.Run(ctx, struct{}{}, namesIn{n})
+}
+
+// oddlyStep runs oddly as step "oddly".
+func oddlyStep(ctx context.Context, o []Odd) error {
+	_, err := oddlyDef.Run(ctx, struct{}{}, oddlyIn{o})
+	return err
 }
 
 // customerStep runs customer as step "customer".
@@ -204,6 +211,20 @@ var namesDef = restaq.Step[struct{}, namesIn, Names]{
 		return names(ctx, in.n)
 	},
 	Codec: namesCodec,
+}
+
+// oddlyIn are the inputs of oddly.
+type oddlyIn struct {
+	o []Odd
+}
+
+var oddlyDef = restaq.Step[struct{}, oddlyIn, restaq.None]{
+	Name: "oddly",
+	Func: "github.com/restaq/restaq/internal/generate/testdata/golden/types.oddly",
+	Call: func(ctx context.Context, _ struct{}, in oddlyIn) (restaq.None, error) {
+		return restaq.None{}, oddly(ctx, in.o)
+	},
+	Codec: oddlyCodec,
 }
 
 // customerIn are the inputs of customer.
