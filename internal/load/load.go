@@ -10,6 +10,7 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -258,6 +259,4 @@ func strays(s *model.Source) ([]*model.Stray, error) {
 }
 
 // mayHoldMarker is a quick look that is never wrong when it says no.
-func mayHoldMarker(src []byte) bool {
-	return strings.Contains(strings.ToLower(string(src)), "restaq")
-}
+func mayHoldMarker(src []byte) bool { return bytes.Contains(src, []byte("//restaq:")) }

@@ -168,7 +168,7 @@ package shop
 -- c_plan9.go --
 package shop
 
-// restaq:step
+//restaq:step
 -- d.go --
 //go:build special
 

@@ -187,10 +187,10 @@ func nameHint(verb, word string) string {
 	if unquoted, err := strconv.Unquote(word); err == nil {
 		word = unquoted
 	}
-	if kebab := naming.Kebab(word); strings.IndexFunc(word, unicode.IsLetter) >= 0 {
-		return "write " + kebab
+	if len(word) > maxName || strings.IndexFunc(word, unicode.IsLetter) < 0 {
+		return ""
 	}
-	return ""
+	return "write " + naming.Kebab(word)
 }
 
 // count reads a number of attempts.
