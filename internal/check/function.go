@@ -170,7 +170,7 @@ func isError(t types.Type) bool {
 	return types.Identical(types.Unalias(t), types.Universe.Lookup("error").Type())
 }
 
-// context checks the first parameter, and the last result.
+// contextAndError checks the first parameter and the last result.
 func (c *checker) contextAndError(m *marked, s *signature) bool {
 	ok := true
 	if len(s.params) == 0 || !isContext(s.params[0].v.Type()) {
