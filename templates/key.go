@@ -37,7 +37,7 @@ func (f *file) order(h *model.Handler) *jen.Statement {
 
 // text is an expression's value as a string.
 func (f *file) text(e *model.Expr, param func(name string) *jen.Statement) *jen.Statement {
-	expr := jen.Empty()
+	expr := new(jen.Statement)
 	for _, p := range e.Parts {
 		switch {
 		case p.Param != "":

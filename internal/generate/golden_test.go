@@ -3,6 +3,9 @@ package generate_test
 import (
 	"context"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,4 +120,30 @@ func command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	return cmd
+}
+
+// What a person reads is data and one-line calls: a wrapper decides nothing.
+func TestWrappersHoldNoLogic(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*/restaq_gen.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, name := range files {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt:
+				t.Errorf("%s: a %T", fset.Position(n.Pos()), n)
+			case *ast.BlockStmt:
+				if len(n.List) > 2 {
+					t.Errorf("%s: %d statements", fset.Position(n.Pos()), len(n.List))
+				}
+			}
+			return true
+		})
+	}
 }
