@@ -14,10 +14,14 @@ import (
 func (s *Store) Change(ctx context.Context, id string, c restaq.Change) (*restaq.Execution, bool, error) {
 	var after restaq.Execution
 	var changed bool
-	err := ctx.Err()
-	if err == nil && len(c.From) == 0 {
-		after, err = s.read(ctx, id)
-	} else if err == nil {
+	var err error
+	if len(c.From) == 0 {
+		err = s.reader.read(ctx, func(query queryFunc) error {
+			e, err := load(query, id)
+			after = e.out()
+			return err
+		})
+	} else {
 		err = s.writer.do(ctx, func(tx *tx) error {
 			after, changed, err = tx.change(id, c)
 			return err
@@ -30,12 +34,6 @@ func (s *Store) Change(ctx context.Context, id string, c restaq.Change) (*restaq
 		return nil, false, fmt.Errorf("change execution %s: %w", id, err)
 	}
 	return &after, changed, nil
-}
-
-// read returns an execution without the lock.
-func (s *Store) read(ctx context.Context, id string) (restaq.Execution, error) {
-	e, err := load(func(query string, args ...any) (*sql.Rows, error) { return s.reader.query(ctx, query, args...) }, id)
-	return e.out(), err
 }
 
 func (t *tx) change(id string, c restaq.Change) (after restaq.Execution, changed bool, err error) {

@@ -30,11 +30,11 @@ type candidate struct{ seq, due int64 }
 
 // due looks for executions to claim without taking any.
 func (s *Store) due(ctx context.Context, c restaq.Claim) (due []candidate, err error) {
-	if err := ctx.Err(); err != nil || c.Limit <= 0 || len(c.Handlers) == 0 {
-		return nil, err
+	if c.Limit <= 0 || len(c.Handlers) == 0 {
+		return nil, ctx.Err()
 	}
 	c.Limit = 1
-	err = s.reader.snapshot(ctx, func(query queryFunc) error {
+	err = s.reader.read(ctx, func(query queryFunc) error {
 		due, err = candidates(query, c, s.now().UnixMicro())
 		return err
 	})
@@ -64,8 +64,9 @@ func candidates(query queryFunc, c restaq.Claim, now int64) ([]candidate, error)
 		}
 		err = each(rows, func() error {
 			var found candidate
+			err := rows.Scan(&found.seq, &found.due)
 			due = append(due, found)
-			return rows.Scan(&due[len(due)-1].seq, &due[len(due)-1].due)
+			return err
 		})
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func (t *tx) claim(c restaq.Claim) ([]restaq.Claimed, error) {
 func (t *tx) claimOne(seq int64, c restaq.Claim) (*restaq.Claimed, error) {
 	e := &execution{}
 	var ev restaq.Event
-	err := scanOne(t.query, append(e.columns(), header{&ev.Header}, &ev.Payload), `SELECT `+executionColumns+`, e.header, e.payload
+	err := scanOne(t.query, append(e.columns(), header{&ev.Header}, blob{&ev.Payload}), `SELECT `+executionColumns+`, e.header, e.payload
 		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event
 		WHERE x.seq = ?`, seq)
 	if err != nil {

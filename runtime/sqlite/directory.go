@@ -34,35 +34,29 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 }
 
 // Handlers returns all handlers that were ever put, by name.
-func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
-	all, err := s.handlers(ctx)
+func (s *Store) Handlers(ctx context.Context) (all []restaq.HandlerInfo, err error) {
+	err = s.reader.read(ctx, func(query queryFunc) error {
+		rows, err := query(`SELECT name, events FROM restaq_handler ORDER BY name`)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error {
+			var h restaq.HandlerInfo
+			var events []byte
+			if err := rows.Scan(&h.Name, &events); err != nil {
+				return err
+			}
+			if err := json.Unmarshal(events, &h.Events); err != nil {
+				return fmt.Errorf("handler %s: %w", h.Name, err)
+			}
+			all = append(all, h)
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list handlers: %w", err)
 	}
 	return all, nil
-}
-
-func (s *Store) handlers(ctx context.Context) (all []restaq.HandlerInfo, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	rows, err := s.reader.query(ctx, `SELECT name, events FROM restaq_handler ORDER BY name`)
-	if err != nil {
-		return nil, err
-	}
-	err = each(rows, func() error {
-		var h restaq.HandlerInfo
-		var events []byte
-		if err := rows.Scan(&h.Name, &events); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(events, &h.Events); err != nil {
-			return fmt.Errorf("handler %s: %w", h.Name, err)
-		}
-		all = append(all, h)
-		return nil
-	})
-	return all, err
 }
 
 // FingerprintKey returns the key of this file's input fingerprints. Whoever

@@ -11,9 +11,6 @@ import (
 
 // History returns an execution with all its rows, as of one moment.
 func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
 	var h *restaq.StoredExecution
 	err := s.reader.snapshot(ctx, func(query queryFunc) (err error) {
 		h, err = history(query, id)
@@ -31,7 +28,7 @@ func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution
 func history(query queryFunc, id string) (*restaq.StoredExecution, error) {
 	e := &execution{}
 	h := &restaq.StoredExecution{}
-	err := scanOne(query, append(e.columns(), header{&h.Event.Header}, &h.Event.Payload), `SELECT `+executionColumns+`, e.header, e.payload
+	err := scanOne(query, append(e.columns(), header{&h.Event.Header}, blob{&h.Event.Payload}), `SELECT `+executionColumns+`, e.header, e.payload
 		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event
 		WHERE x.id = ?`, id)
 	if err != nil {
@@ -59,7 +56,7 @@ func attempts(query queryFunc, seq int64) (all []restaq.AttemptRow, err error) {
 	err = each(rows, func() error {
 		all = append(all, restaq.AttemptRow{})
 		a := &all[len(all)-1]
-		return rows.Scan(&a.Number, &a.Kind, &a.Outcome, &a.Error, &a.Step, &a.Detail, moment{&a.StartedAt}, moment{&a.EndedAt})
+		return rows.Scan(&a.Number, &a.Kind, &a.Outcome, &a.Error, &a.Step, blob{&a.Detail}, moment{&a.StartedAt}, moment{&a.EndedAt})
 	})
 	return all, err
 }
@@ -73,7 +70,7 @@ func steps(query queryFunc, seq int64) (all []restaq.StepRow, err error) {
 	err = each(rows, func() error {
 		all = append(all, restaq.StepRow{})
 		r := &all[len(all)-1]
-		return rows.Scan(&r.Attempt, &r.Seq, &r.Name, &r.Func, &r.Status, &r.Error, &r.Output, &r.Inputs, &r.Shape, &r.Detail,
+		return rows.Scan(&r.Attempt, &r.Seq, &r.Name, &r.Func, &r.Status, &r.Error, blob{&r.Output}, blob{&r.Inputs}, &r.Shape, blob{&r.Detail},
 			moment{&r.StartedAt}, moment{&r.EndedAt})
 	})
 	return all, err

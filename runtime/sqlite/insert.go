@@ -11,10 +11,11 @@ import (
 
 // Lookup returns the stored event with the executions that are not replays.
 func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("look up event: %w", err)
-	}
-	found, err := s.lookup(ctx, source, eventID, payload)
+	var found *restaq.StoredEvent
+	err := s.reader.read(ctx, func(query queryFunc) (err error) {
+		found, err = lookup(query, source, eventID, payload)
+		return err
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("event %s of %s: %w", eventID, source, restaq.ErrNotFound)
 	}
@@ -27,8 +28,8 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 // lookup reads event and executions in one statement, and so from one
 // snapshot. The event's large columns would come with each of the executions,
 // so they are read after; they change only to be emptied.
-func (s *Store) lookup(ctx context.Context, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
-	rows, err := s.reader.query(ctx, `SELECT e.received_at, e.provider, e.type, e.seq,
+func lookup(query queryFunc, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
+	rows, err := query(`SELECT e.received_at, e.provider, e.type, e.seq,
 			x.id, x.handler, x.status, x.attempts, x.created_at, x.finished_at, x.due_at, x.error, x.step
 		FROM restaq_event AS e LEFT JOIN restaq_execution AS x ON x.event = e.seq AND x.replay_of = ''
 		WHERE e.id = ? AND e.source = ?`, eventID, source)
@@ -61,8 +62,7 @@ func (s *Store) lookup(ctx context.Context, source, eventID string, payload bool
 	if err != nil || !payload {
 		return found, err
 	}
-	return found, scanOne(func(text string, args ...any) (*sql.Rows, error) { return s.reader.query(ctx, text, args...) },
-		[]any{header{&found.Event.Header}, &found.Event.Payload},
+	return found, scanOne(query, []any{header{&found.Event.Header}, blob{&found.Event.Payload}},
 		`SELECT header, payload FROM restaq_event WHERE seq = ?`, seq)
 }
 

@@ -20,18 +20,19 @@ const (
 
 // List returns a page of executions, or of unhandled events, newest first.
 func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
-	if err := ctx.Err(); err != nil {
-		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
-	}
 	if f.Limit <= 0 {
 		f.Limit = defaultLimit
 	}
 	f.Limit = min(f.Limit, maxLimit)
-	list := s.executions
+	list := executions
 	if f.Unhandled {
-		list = s.unhandled
+		list = unhandled
 	}
-	page, err := list(ctx, f)
+	var page restaq.Page
+	err := s.reader.readOnce(ctx, func(query queryFunc) (err error) {
+		page, err = list(query, f)
+		return err
+	})
 	if err != nil {
 		return restaq.Page{}, fmt.Errorf("list executions: %w", err)
 	}
@@ -40,7 +41,7 @@ func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) 
 
 // executions finds a page of executions. It asks for one row more than the
 // page has, to know whether there is a next one.
-func (s *Store) executions(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+func executions(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 	var w where
 	w.status(f.Statuses)
 	if f.Handler != "" {
@@ -55,7 +56,7 @@ func (s *Store) executions(ctx context.Context, f restaq.Filter) (restaq.Page, e
 		}
 		w.add(`(x.created_at, x.id) < (?, ?)`, at, id)
 	}
-	rows, err := s.reader.db.QueryContext(ctx, `SELECT `+executionColumns+`
+	rows, err := query(`SELECT `+executionColumns+`
 		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event`+w.String()+`
 		ORDER BY x.created_at DESC, x.id DESC LIMIT ?`, append(w.args, f.Limit+1)...)
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *Store) executions(ctx context.Context, f restaq.Filter) (restaq.Page, e
 }
 
 // unhandled finds a page of events that never had an execution.
-func (s *Store) unhandled(ctx context.Context, f restaq.Filter) (restaq.Page, error) {
+func unhandled(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 	w := where{terms: []string{`e.unhandled = 1`}}
 	w.event(f)
 	w.times(`e.received_at`, f)
@@ -84,7 +85,7 @@ func (s *Store) unhandled(ctx context.Context, f restaq.Filter) (restaq.Page, er
 		}
 		w.add(`(e.received_at, e.seq) < (?, ?)`, at, seq)
 	}
-	rows, err := s.reader.db.QueryContext(ctx, `SELECT e.seq, e.received_at, e.source, e.id, e.provider, e.type
+	rows, err := query(`SELECT e.seq, e.received_at, e.source, e.id, e.provider, e.type
 		FROM restaq_event AS e`+w.String()+`
 		ORDER BY e.received_at DESC, e.seq DESC LIMIT ?`, append(w.args, f.Limit+1)...)
 	if err != nil {

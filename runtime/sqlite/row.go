@@ -65,6 +65,26 @@ func micros(t time.Time) any {
 	return t.UnixMicro()
 }
 
+// blob scans a column of bytes. NULL is nil, and an empty value is not. The
+// driver makes a new slice for each value, so it is not copied once more.
+type blob struct{ b *[]byte }
+
+// Scan sets the bytes.
+func (b blob) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*b.b = nil
+	case []byte:
+		*b.b = v
+		if v == nil { // the driver's empty value; its NULL is no []byte
+			*b.b = []byte{}
+		}
+	default:
+		return fmt.Errorf("bytes column holds a %T", src)
+	}
+	return nil
+}
+
 // header scans a header column; NULL is no header.
 type header struct{ h *http.Header }
 

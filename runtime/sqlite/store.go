@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -134,7 +133,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.writer.close())
 	}
 	if s.reader != nil {
-		errs = append(errs, s.reader.db.Close())
+		errs = append(errs, s.reader.close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close sqlite store: %w", err)
@@ -205,72 +204,3 @@ func dsn(path string, pragmas ...string) string {
 	query := url.Values{"mode": {"rw"}, "_pragma": pragmas}
 	return "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
 }
-
-// reader is the pool of connections that read. A statement of its sees one
-// snapshot, and so does a transaction.
-type reader struct {
-	db *sql.DB
-
-	mu    sync.Mutex
-	stmts map[string]*sql.Stmt // by their text, under mu
-}
-
-func openReader(path string, conns int) (*reader, error) {
-	db, err := sql.Open("sqlite", dsn(path, "query_only(ON)"))
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	return &reader{db: db, stmts: map[string]*sql.Stmt{}}, nil
-}
-
-// stmt returns a prepared statement, which is kept.
-func (r *reader) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	r.mu.Lock()
-	kept := r.stmts[query]
-	r.mu.Unlock()
-	if kept != nil {
-		return kept, nil
-	}
-	made, err := r.db.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if kept := r.stmts[query]; kept != nil {
-		made.Close()
-		return kept, nil
-	}
-	r.stmts[query] = made
-	return made, nil
-}
-
-// query runs a statement with a snapshot of its own.
-func (r *reader) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := r.stmt(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.QueryContext(ctx, args...)
-}
-
-// snapshot runs fn, whose queries all see the file as it is at the first.
-func (r *reader) snapshot(ctx context.Context, fn func(query queryFunc) error) error {
-	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // nothing was written
-	return fn(func(query string, args ...any) (*sql.Rows, error) {
-		stmt, err := r.stmt(ctx, query)
-		if err != nil {
-			return nil, err
-		}
-		return tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
-	})
-}
-
-// queryFunc runs a statement that returns rows.
-type queryFunc func(query string, args ...any) (*sql.Rows, error)
