@@ -98,6 +98,10 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 	}
 	sent := time.Now()
 	created, executions, err := rt.store.Insert(ctx, in)
+	if err != nil && slots > 0 {
+		go rt.adopt(*event, in.Executions, slots, sent)
+		return false, nil, err
+	}
 	if err != nil || !created {
 		rt.work.release(slots)
 		return false, nil, err
@@ -107,7 +111,7 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		switch {
 		case e.Status == Running:
 			event.ReceivedAt = e.Event.ReceivedAt
-			rt.begin(&Claimed{Execution: *e, Event: *event, Lease: Lease{Execution: e.ID, Attempt: 1, Token: 1}}, sent)
+			rt.begin(firstClaim(e, event), sent)
 		case e.Status == Pending:
 			rt.work.pending()
 		default:
@@ -116,6 +120,45 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		}
 	}
 	return true, executions, nil
+}
+
+// firstClaim is the claim of an execution that its insert began.
+func firstClaim(e *Execution, event *Event) *Claimed {
+	return &Claimed{Execution: *e, Event: *event, Lease: Lease{Execution: e.ID, Attempt: 1, Token: 1}}
+}
+
+// adopt finds out whether an insert that failed was committed all the same. If
+// so, its executions are leased to this process and nobody else begins them.
+func (rt *Runtime) adopt(event Event, wanted []NewExecution, slots int, sent time.Time) {
+	unused := slots
+	defer func() { rt.work.release(unused) }()
+	for n := 1; time.Since(sent) < rt.cfg.Lease; n++ {
+		ctx, cancel := context.WithTimeout(rt.work.base, rt.cfg.Lease)
+		stored, err := rt.store.Lookup(ctx, event.Source, event.ID, false)
+		cancel()
+		switch {
+		case err == nil:
+			event.ReceivedAt = stored.Event.ReceivedAt
+			for i := range stored.Executions {
+				e := &stored.Executions[i]
+				own := func(w NewExecution) bool { return w.Begin && w.ID == e.ID }
+				if e.Status == Running && e.Attempts == 1 && slices.ContainsFunc(wanted, own) {
+					unused--
+					rt.begin(firstClaim(e, &event), sent)
+				}
+			}
+			return
+		case errors.Is(err, ErrNotFound):
+			return
+		}
+		wait := time.NewTimer(Backoff{50 * time.Millisecond, 5 * time.Second}.Delay(n))
+		select {
+		case <-wait.C:
+		case <-rt.work.base.Done():
+			wait.Stop()
+			return
+		}
+	}
 }
 
 // newExecution describes a handler's execution for an event. An order key that

@@ -152,6 +152,35 @@ func TestGuarantee2AcknowledgedMeansDurable(t *testing.T) {
 	})
 }
 
+func TestAnInsertWhoseAnswerWasLostIsBegunHere(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		cfg := quick()
+		cfg.Poll = time.Hour
+		ran := newGate()
+		store := &flaky{Store: open()}
+		rt, _ := start(t, store, cfg, on("h", func(_ context.Context, e restaq.Event) error {
+			if e.ID == "evt_lost" {
+				ran.open()
+			}
+			return nil
+		}))
+		for { // until deliveries begin their executions themselves
+			if deliver(t, rt, newEvent()).Status == restaq.Running {
+				break
+			}
+		}
+		store.mu.Lock()
+		store.after = 1
+		store.mu.Unlock()
+		if _, err := rt.Deliver(t.Context(), restaq.Event{ID: "evt_lost", Type: "acme.order.created"}); err == nil {
+			t.Fatal("the answer was not lost")
+		}
+		if err := ran.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // plain is a provider of unsigned {"id": …} bodies.
 type plain struct{}
 
@@ -417,6 +446,7 @@ func TestGuarantee7AProcessThatLostItsLeaseRecordsNothing(t *testing.T) {
 			return err
 		}
 		cfg := quick()
+		cfg.Poll = time.Hour // it must not take its own execution over
 		store := open()
 		rt, _ := start(t, store, cfg, on("h", handler))
 		e := deliver(t, rt, newEvent())

@@ -169,14 +169,16 @@ func (rt *Runtime) claimDue(ctx context.Context) {
 		w.mu.Lock()
 		n := w.free
 		w.free = 0
-		w.backlog = true // until a claim says otherwise
-		w.mu.Unlock()
 		if n == 0 {
+			w.backlog = true // look again when a slot is free
+			w.mu.Unlock()
 			return
 		}
+		w.backlog = false // what arrives from here on says so itself
+		w.mu.Unlock()
 		sent := time.Now()
-		claimed, err := rt.store.Claim(ctx, Claim{Owner: rt.owner, Lease: rt.cfg.Lease, Handlers: rt.registry.names, Limit: n})
-		if err != nil && ctx.Err() == nil {
+		claimed, err := rt.claim(n)
+		if err != nil {
 			rt.cfg.Logger.Warn("restaq: cannot claim work", "error", firstLine(errorText(err), 200))
 		}
 		for i := range claimed {
@@ -184,9 +186,9 @@ func (rt *Runtime) claimDue(ctx context.Context) {
 		}
 		full := len(claimed) == n
 		w.mu.Lock()
-		w.backlog = full || err != nil
+		w.backlog = w.backlog || full || err != nil
 		w.free += n - len(claimed)
-		if !full && err == nil {
+		if err == nil { // after an error, wait for the next poll
 			w.settle()
 		}
 		w.mu.Unlock()
@@ -194,6 +196,14 @@ func (rt *Runtime) claimDue(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// claim takes up to n due executions. It is not cut short by the end of Run's
+// context: leases that were taken must be known, to be given back.
+func (rt *Runtime) claim(n int) ([]Claimed, error) {
+	ctx, cancel := context.WithTimeout(rt.work.base, rt.cfg.Lease)
+	defer cancel()
+	return rt.store.Claim(ctx, Claim{Owner: rt.owner, Lease: rt.cfg.Lease, Handlers: rt.registry.names, Limit: n})
 }
 
 // begin runs a claimed attempt in the slot that was reserved for it. sent is

@@ -86,7 +86,10 @@ func TestATimeoutIsKept(t *testing.T) {
 
 func TestTheContextKnowsItsExecution(t *testing.T) {
 	var key string
-	s := greet(func(ctx context.Context, name string) (string, error) { key = restaq.IdempotencyKey(ctx); return name, nil })
+	s := greet(func(ctx context.Context, name string) (string, error) {
+		key = restaq.IdempotencyKey(ctx)
+		return name, nil
+	})
 	event := restaq.Event{ID: "evt_1", Type: "acme.x", Payload: []byte(`{}`)}
 	ctx := restaqtest.EventContext(t, event)
 	if _, err := s.Run(ctx, struct{}{}, greetIn{"x"}); err != nil {
