@@ -36,7 +36,7 @@ func (p *process) generate(args []string) int {
 func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
 	result, problems := generate.Packages(context.Background(), p.load(s, patterns))
 	for _, note := range result.Notes {
-		p.say("%s", note)
+		p.say("%s %s", p.name(note.Path), note.Text)
 	}
 	if len(problems) > 0 {
 		return nil, problems

@@ -23,8 +23,11 @@ type Result struct {
 	Files []output.File
 
 	// Notes are what a person should know although it stops nothing.
-	Notes []string
+	Notes []Note
 }
+
+// A Note is a remark about a file.
+type Note struct{ Path, Text string }
 
 // Packages generates for the packages that cfg names. With problems there are
 // no files.

@@ -30,14 +30,14 @@ func (r *Result) shapes(p *model.Package) (shapes, problem.List) {
 		old, err = lock.Parse(data)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s cannot be read and is written anew: %v", path, err))
+		r.Notes = append(r.Notes, Note{path, fmt.Sprintf("is written anew, because it cannot be read: %v", err)})
 	}
 	var problems problem.List
 	var shaper shape.Shaper
 	now := shapes{Steps: map[string]lock.Step{}}
 	for _, s := range p.Steps() {
-		step, err := describe(&shaper, s, p.Types)
-		if err != nil {
+		step, errs := describe(&shaper, s, p.Types)
+		for _, err := range errs {
 			problems.Add(problem.Problem{Pos: s.Pos, Subject: "step " + s.Record, Reason: err.Error()})
 		}
 		if before := old.Steps[s.Record]; before.Output == step.Output {
@@ -48,19 +48,30 @@ func (r *Result) shapes(p *model.Package) (shapes, problem.List) {
 	return now, problems
 }
 
-func describe(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.Step, error) {
-	inputs, err := shaper.Inputs(inputTypes(s))
-	if err != nil {
-		return lock.Step{}, err
+// describe returns what the lock file says of a step, and all that has no shape.
+func describe(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.Step, []error) {
+	var step lock.Step
+	var errs []error
+	for _, in := range s.Inputs {
+		if _, err := shaper.Of(in.Type, from); err != nil {
+			errs = append(errs, fmt.Errorf("input %s: %w", in.Name, err))
+		}
 	}
-	step := lock.Step{Inputs: inputs}
 	if s.Output != nil {
 		out, err := shaper.Of(s.Output, from)
 		if err != nil {
-			return lock.Step{}, err
+			errs = append(errs, fmt.Errorf("output: %w", err))
 		}
 		step.Output, step.Schema = out.Fingerprint, out.Schema
 	}
+	if len(errs) > 0 {
+		return step, errs
+	}
+	inputs, err := shaper.Inputs(inputTypes(s))
+	if err != nil {
+		return step, []error{err}
+	}
+	step.Inputs = inputs
 	return step, nil
 }
 

@@ -49,10 +49,10 @@ func Parse(data []byte) (File, error) {
 	var f File
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&f); err != nil {
-		return File{}, fmt.Errorf("read %s: %w", Name, err)
+		return File{}, fmt.Errorf("read shapes: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return File{}, fmt.Errorf("read %s: text after the end", Name)
+		return File{}, errors.New("read shapes: text after the end")
 	}
 	return f, nil
 }
@@ -68,7 +68,7 @@ func (f File) Encode() ([]byte, error) {
 		File
 	}{explanation, f})
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", Name, err)
+		return nil, fmt.Errorf("write shapes: %w", err)
 	}
 	return buf.Bytes(), nil
 }

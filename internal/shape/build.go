@@ -19,11 +19,16 @@ type builder struct {
 	expand   bool           // event packages' types are expanded like others
 
 	top   types.Type        // the type itself
+	depth int               // of count
 	uses  map[string]int    // how often each named struct is met, by its full name
 	names map[string]string // names of definitions, by the type's full name
 	taken map[string]bool
 	defs  jsonschema.Definitions
 }
+
+// maxDepth ends the walk through a generic type that is made of ever new
+// instances of itself.
+const maxDepth = 1000
 
 // root builds the schema of t. Named structs that are met more than once, and
 // so all recursive ones, become definitions.
@@ -51,6 +56,10 @@ func isEmpty(s *jsonschema.Schema) bool {
 // count counts the uses of named structs below t, looking into each once.
 func (b *builder) count(t types.Type) error {
 	t = types.Unalias(t)
+	if b.depth++; b.depth > maxDepth {
+		return fmt.Errorf("%s nests types without end", types.TypeString(b.top, types.RelativeTo(b.from)))
+	}
+	defer func() { b.depth-- }()
 	if known, _, err := b.opaque(t); err != nil || known {
 		return b.countArgs(t, err)
 	}

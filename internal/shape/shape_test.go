@@ -222,6 +222,19 @@ func TestInputsDependOnOrderAndNumber(t *testing.T) {
 	}
 }
 
+// The compiler refuses such a type, but type errors do not stop the generator.
+func TestAnEndlessTypeIsAnError(t *testing.T) {
+	file, err := parser.ParseFile(fset, "p.go", "package p; type T struct { N N[int] }; type N[E any] struct { Next *N[[]E] }", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := types.Config{Error: func(error) {}}
+	pkg, _ := conf.Check("p", fset, []*ast.File{file}, nil)
+	if _, err := new(Shaper).Of(pkg.Scope().Lookup("T").Type(), pkg); err == nil || err.Error() != "T nests types without end" {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestTypesWithoutAJSONFormAreErrors(t *testing.T) {
 	pkg := declare(t, `type F struct { R interface{ Foo() } }; type G struct{ I I }; type I interface { foo() }; type A chan int; type B struct{ F func() }; type C map[struct{}]int; type D complex128; type E []chan int`)
 	for _, name := range []string{"A", "B", "C", "D", "E", "F", "G"} {
