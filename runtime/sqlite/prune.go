@@ -28,26 +28,29 @@ func (s *Store) Prune(ctx context.Context, p restaq.Prune) (done restaq.Pruned, 
 	return done, nil
 }
 
-func (t *tx) prune(p restaq.Prune) (done restaq.Pruned, err error) {
+// prunable finds the executions that p names, and their events. What finished
+// before the cutoff was made before it, and the index of creation is read from
+// its old end.
+func prunable(query queryFunc, p restaq.Prune, cutoff int64) (executions, events []int64, err error) {
 	var w where
-	w.add(`x.finished_at IS NOT NULL`)
-	w.status(p.Statuses)
-	// What finished before the cutoff was made before it, and the index of
-	// creation is read from its old end.
-	cutoff := t.now.Add(-p.OlderThan).UnixMicro()
 	w.add(`x.finished_at <= ? AND x.created_at <= ?`, cutoff, cutoff)
-	rows, err := t.query(`SELECT x.seq, x.event FROM restaq_execution AS x`+w.String()+`
+	w.status(p.Statuses)
+	rows, err := query(`SELECT x.seq, x.event FROM restaq_execution AS x`+w.String()+`
 		ORDER BY x.created_at LIMIT ?`, append(w.args, p.Limit)...)
 	if err != nil {
-		return done, err
+		return nil, nil, err
 	}
-	var old, events []int64
 	err = each(rows, func() error {
 		var seq, event int64
 		err := rows.Scan(&seq, &event)
-		old, events = append(old, seq), append(events, event)
+		executions, events = append(executions, seq), append(events, event)
 		return err
 	})
+	return executions, events, err
+}
+
+func (t *tx) prune(p restaq.Prune) (done restaq.Pruned, err error) {
+	old, events, err := prunable(t.query, p, t.now.Add(-p.OlderThan).UnixMicro())
 	if err != nil {
 		return done, err
 	}

@@ -24,6 +24,9 @@ type writer struct {
 	stmts map[string]*sql.Stmt // by their text
 	now   func() time.Time
 
+	// patience is how long to wait for another process; tests shorten it.
+	patience atomic.Int64
+
 	mu     sync.Mutex
 	queue  []*job        // under mu
 	closed bool          // under mu
@@ -68,13 +71,14 @@ func openWriter(ctx context.Context, path string, now func() time.Time, check fu
 		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, now: now,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
+	w.patience.Store(int64(busyLimit))
 	go w.run()
 	return w, nil
 }
 
 func connect(ctx context.Context, db *sql.DB, check func(queryFunc) error) (*sql.Conn, error) {
 	var conn *sql.Conn
-	err := whileBusy(func() (err error) {
+	err := whileBusy(busyLimit, func() (err error) {
 		conn, err = db.Conn(ctx)
 		return err
 	})
@@ -104,7 +108,7 @@ func connect(ctx context.Context, db *sql.DB, check func(queryFunc) error) (*sql
 // once get in each other's way without SQLite waiting, so this does.
 func useWAL(ctx context.Context, conn *sql.Conn) error {
 	var mode string
-	err := whileBusy(func() error {
+	err := whileBusy(busyLimit, func() error {
 		return conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
 	})
 	if err == nil && mode != "wal" {
@@ -222,7 +226,7 @@ func (j *job) take() bool {
 // begin starts a transaction when no other process has one.
 func (w *writer) begin() (*tx, error) {
 	tx := &tx{w: w}
-	err := whileBusy(func() error {
+	err := whileBusy(time.Duration(w.patience.Load()), func() error {
 		_, err := tx.exec(`BEGIN IMMEDIATE`)
 		return err
 	})
@@ -312,17 +316,17 @@ func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 }
 
 // whileBusy calls fn until it returns something else than that another
-// connection holds a lock, or busyLimit has passed. It asks often, as a lock
-// that is taken again and again is free for a moment only.
-func whileBusy(fn func() error) error {
-	deadline := time.Now().Add(busyLimit)
+// connection holds a lock, or limit has passed. It asks often, as a lock that
+// is taken again and again is free for a moment only.
+func whileBusy(limit time.Duration, fn func() error) error {
+	deadline := time.Now().Add(limit)
 	for wait := 100 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
 		err := fn()
 		if err == nil || !busy(err) {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("another process has held the file for %v: %w", busyLimit, err)
+			return fmt.Errorf("another process has held the file for %v: %w", limit, err)
 		}
 		time.Sleep(wait/2 + rand.N(wait))
 	}

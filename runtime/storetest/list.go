@@ -165,6 +165,22 @@ var listTests = []test{
 		}
 	}},
 
+	{"replays are listed like any other", func(f *fixture) {
+		f.lister()
+		ev := newEvent("evt_1")
+		original := f.insert(ev, newExecution(handler))[0]
+		n := newExecution(handler)
+		n.ReplayOf = original.ID
+		f.add(ev, n)
+		f.pending("evt_2")
+		for _, filter := range []restaq.Filter{{EventID: "evt_1"}, {EventID: "evt_1", Source: "stripe", Limit: 1}} {
+			f.equal("ids", sorted(idsOf(f.list(filter))), sorted([]string{original.ID, n.ID}))
+		}
+		if got := f.list(restaq.Filter{EventID: "evt_1"}); got[0].ReplayOf+got[1].ReplayOf != original.ID {
+			f.Errorf("rows = %+v, want one replay of %s", got, original.ID)
+		}
+	}},
+
 	{"by time of creation, from since until before until", func(f *fixture) {
 		f.lister()
 		for i := range 3 {
