@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,6 +44,7 @@ func generatorRows(ctx context.Context, out io.Writer, runs int) error {
 	}
 	groups := [][]*contender{
 		{goList("workflow"), {name: "restaqgen", dir: "workflow", args: []string{tool("restaqgen")}}},
+		{goList("../examples/billing"), {name: "restaqgen", dir: "../examples/billing", args: []string{tool("restaqgen")}}},
 		{
 			goList("subject"),
 			{name: "stringer", dir: "subject", args: []string{tool("stringer"), "-type", "Status", "-output", tool("status.go"), "."}},
@@ -54,9 +56,8 @@ func generatorRows(ctx context.Context, out io.Writer, runs int) error {
 		if err := measure(ctx, group, runs); err != nil {
 			return err
 		}
-		base := median(group[0].times)
 		for _, c := range group {
-			ratio := float64(median(c.times)) / float64(base)
+			ratio := median(ratios(c.times, group[0].times))
 			fmt.Fprintf(out, "%s\t%s\t%.3f s\t%.3f s\t%.2f\t%s\n", c.name, filepath.Base(c.dir),
 				slices.Min(c.times).Seconds(), median(c.times).Seconds(), ratio, verdict(c.name, ratio))
 		}
@@ -94,9 +95,18 @@ func run(ctx context.Context, dir string, args ...string) error {
 	return nil
 }
 
-func median(times []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(times))
+func median[T cmp.Ordered](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
+}
+
+// ratios compares times run by run, so that a busy moment counts on both sides.
+func ratios(times, base []time.Duration) []float64 {
+	quotients := make([]float64, len(times))
+	for i := range times {
+		quotients[i] = float64(times[i]) / float64(base[i])
+	}
+	return quotients
 }
 
 // verdict says of the generator's row whether it keeps the promise.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -17,6 +18,13 @@ func TestMedian(t *testing.T) {
 		if got := median(test.times); got != test.want {
 			t.Errorf("median(%v) = %v, want %v", test.times, got, test.want)
 		}
+	}
+}
+
+func TestRatiosCompareRunByRun(t *testing.T) {
+	got := ratios([]time.Duration{2, 20, 3}, []time.Duration{1, 10, 2})
+	if want := []float64{2, 2, 1.5}; !slices.Equal(got, want) {
+		t.Errorf("ratios = %v, want %v", got, want)
 	}
 }
 

@@ -4,7 +4,8 @@
 //	make bench
 //
 // The rows of the generator compare times of whole commands, warm, run in turn
-// so that a busy moment of the machine falls on all of them; medians are shown.
+// so that a busy moment of the machine falls on all of them; the ratio is the
+// median of each round's ratio.
 // The rows of the runtime count executions of one workflow on each store.
 //
 // Results go to standard output, complaints to standard error. The exit code is
