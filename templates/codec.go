@@ -20,7 +20,7 @@ import (
 //		},
 //		AppendOut: codec.Append[Payment],
 //		DecodeOut: codec.Decode[Payment],
-//		Shape:     "92d7d414b100537a",
+//		Shape:     "3a6d3582d49544a1",
 //	}
 func (f *file) codec(s *model.Step, shape OutputShape) {
 	in := "in"

@@ -2,7 +2,6 @@ package shape
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"go/types"
 	"slices"
@@ -46,11 +45,6 @@ func (b *builder) root(t types.Type) (*jsonschema.Schema, error) {
 		schema.Definitions = b.defs
 	}
 	return schema, nil
-}
-
-func isEmpty(s *jsonschema.Schema) bool {
-	data, err := json.Marshal(s)
-	return err == nil && string(data) == "true"
 }
 
 // count counts the uses of named structs below t, looking into each once.
@@ -107,7 +101,7 @@ func (b *builder) countArgs(t types.Type, err error) error {
 }
 
 func (b *builder) isEventType(named *types.Named) bool {
-	return !b.expand && EventPackage(named.Obj().Pkg())
+	return !b.expand && b.shaper.isEventPackage(named.Obj().Pkg())
 }
 
 // schema builds the schema of t.
@@ -167,7 +161,7 @@ func isByte(t types.Type) bool {
 }
 
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
-	if isEmpty(s) {
+	if s.Type == "" && s.Ref == "" && s.AnyOf == nil {
 		return s // null is among "any"
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}

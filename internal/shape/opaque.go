@@ -28,7 +28,7 @@ func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
 	}
 	if b.isEventType(named) {
 		print, err := b.shaper.eventType(named)
-		return true, &jsonschema.Schema{Ref: "go:" + full, Extras: map[string]any{"fingerprint": print}}, err
+		return true, &jsonschema.Schema{Ref: "go:" + full, Extras: map[string]any{fingerprintKey: print}}, err
 	}
 	switch {
 	case marshals(named):
@@ -57,7 +57,7 @@ func (b *builder) addArgs(schema *jsonschema.Schema, t types.Type) error {
 		}
 		args = append(args, a)
 	}
-	schema.Extras = map[string]any{"arguments": args}
+	schema.Extras = map[string]any{argumentsKey: args}
 	return nil
 }
 

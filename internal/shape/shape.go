@@ -14,10 +14,6 @@
 package shape
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"go/types"
 
 	"github.com/invopop/jsonschema"
@@ -37,7 +33,8 @@ type Shape struct {
 // A Shaper makes shapes and remembers those of event types. The zero value is
 // ready. It is not safe for concurrent use.
 type Shaper struct {
-	events map[string]string // fingerprints of event packages' types, by name
+	events   map[string]string       // fingerprints of event packages' types, by name
+	packages map[*types.Package]bool // whether it is an event package
 }
 
 // Of returns the shape of t as seen from the package from. It fails for a type
@@ -64,7 +61,7 @@ func (s *Shaper) Inputs(inputs []types.Type) (string, error) {
 			return "", err
 		}
 	}
-	return digest(prints)
+	return digestAll(prints), nil
 }
 
 // fingerprint returns the fingerprint of t; expand says to look into event
@@ -75,16 +72,7 @@ func (s *Shaper) fingerprint(t types.Type, expand bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digest(schema)
-}
-
-func digest(v any) (string, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("encode shape: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:8]), nil
+	return digest(canonical(nil, schema)), nil
 }
 
 // eventType returns the fingerprint of a type of an event package.
@@ -127,7 +115,19 @@ func (s *Shaper) family(pkg *types.Package, iface *types.Interface) (string, err
 			members = append(members, name, print)
 		}
 	}
-	return digest(members)
+	return digestAll(members), nil
+}
+
+func (s *Shaper) isEventPackage(pkg *types.Package) bool {
+	is, ok := s.packages[pkg]
+	if !ok {
+		if s.packages == nil {
+			s.packages = map[*types.Package]bool{}
+		}
+		is = EventPackage(pkg)
+		s.packages[pkg] = is
+	}
+	return is
 }
 
 // EventPackage reports whether pkg is an event package: one that declares

@@ -45,7 +45,7 @@ var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
 	DecodeOut: func(data []byte, out *github.PullRequestEvent) error {
 		return codec.Decode(data, codec.NewMember(out, pullRequestEventType, github.Decode))
 	},
-	Shape: "f1a5680461a63bc2",
+	Shape: "d60cb4276446cae9",
 }
 
 // pullRequestEventType returns the event type of a github.PullRequestEvent.

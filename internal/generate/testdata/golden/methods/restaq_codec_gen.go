@@ -32,7 +32,7 @@ var deskReserveCodec = restaq.Codec[deskReserveIn, string]{
 	},
 	AppendOut: codec.Append[string],
 	DecodeOut: codec.Decode[string],
-	Shape:     "00404e686415370f",
+	Shape:     "fffb964f94172686",
 }
 
 var shopReserveCodec = restaq.Codec[struct{}, restaq.None]{
@@ -53,7 +53,7 @@ var invoiceCodec = restaq.Codec[invoiceIn, string]{
 	},
 	AppendOut: codec.Append[string],
 	DecodeOut: codec.Decode[string],
-	Shape:     "00404e686415370f",
+	Shape:     "fffb964f94172686",
 }
 
 var totalCodec = restaq.Codec[totalIn, int64]{
@@ -65,5 +65,5 @@ var totalCodec = restaq.Codec[totalIn, int64]{
 	},
 	AppendOut: codec.Append[int64],
 	DecodeOut: codec.Decode[int64],
-	Shape:     "a9c1e148dbe19962",
+	Shape:     "b59f795376a3aff0",
 }

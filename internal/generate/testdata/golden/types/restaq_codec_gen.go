@@ -113,7 +113,7 @@ var pageCodec = restaq.Codec[pageIn, Page[money.Price]]{
 	},
 	AppendOut: codec.Append[Page[money.Price]],
 	DecodeOut: codec.Decode[Page[money.Price]],
-	Shape:     "4d0c828ad2e641da",
+	Shape:     "289e7a7f8b9066d3",
 }
 
 var pairCodec = restaq.Codec[pairIn, map[string]Pair[int, bool]]{
@@ -125,7 +125,7 @@ var pairCodec = restaq.Codec[pairIn, map[string]Pair[int, bool]]{
 	},
 	AppendOut: codec.Append[map[string]Pair[int, bool]],
 	DecodeOut: codec.Decode[map[string]Pair[int, bool]],
-	Shape:     "82800623113c5a0d",
+	Shape:     "4551f6a83533df0a",
 }
 
 var nodeCodec = restaq.Codec[nodeIn, *Node]{
@@ -137,7 +137,7 @@ var nodeCodec = restaq.Codec[nodeIn, *Node]{
 	},
 	AppendOut: codec.Append[*Node],
 	DecodeOut: codec.Decode[*Node],
-	Shape:     "36731d1c72ea2093",
+	Shape:     "3e8f8d2c4284f51b",
 }
 
 var clockCodec = restaq.Codec[clockIn, time.Time]{
@@ -149,7 +149,7 @@ var clockCodec = restaq.Codec[clockIn, time.Time]{
 	},
 	AppendOut: codec.Append[time.Time],
 	DecodeOut: codec.Decode[time.Time],
-	Shape:     "b9de79b4170dcd29",
+	Shape:     "6a991d6e1476c64f",
 }
 
 var textCodec = restaq.Codec[textIn, map[string]money.Text]{
@@ -161,7 +161,7 @@ var textCodec = restaq.Codec[textIn, map[string]money.Text]{
 	},
 	AppendOut: codec.Append[map[string]money.Text],
 	DecodeOut: codec.Decode[map[string]money.Text],
-	Shape:     "3626bd593cbcdc35",
+	Shape:     "aac3cf40af7d6d45",
 }
 
 var anythingCodec = restaq.Codec[anythingIn, any]{
@@ -173,7 +173,7 @@ var anythingCodec = restaq.Codec[anythingIn, any]{
 	},
 	AppendOut: codec.Append[any],
 	DecodeOut: codec.Decode[any],
-	Shape:     "b5bea41b6c623f7c",
+	Shape:     "2e38e77b22c314a4",
 }
 
 var literalCodec = restaq.Codec[literalIn, struct {
@@ -191,7 +191,7 @@ var literalCodec = restaq.Codec[literalIn, struct {
 	DecodeOut: codec.Decode[struct {
 		Sum int
 	}],
-	Shape: "847cf75003e9b35e",
+	Shape: "9a01cdbe9d33f520",
 }
 
 var namesCodec = restaq.Codec[namesIn, Names]{
@@ -203,7 +203,7 @@ var namesCodec = restaq.Codec[namesIn, Names]{
 	},
 	AppendOut: codec.Append[Names],
 	DecodeOut: codec.Decode[Names],
-	Shape:     "681004346c78d5f3",
+	Shape:     "4d01e6df04d595b0",
 }
 
 var oddlyCodec = restaq.Codec[oddlyIn, restaq.None]{
@@ -224,5 +224,5 @@ var customerCodec = restaq.Codec[customerIn, *stripe.Charge]{
 	},
 	AppendOut: codec.Append[*stripe.Charge],
 	DecodeOut: codec.Decode[*stripe.Charge],
-	Shape:     "44a239bc54993eb0",
+	Shape:     "6a5037e19d84e420",
 }

@@ -32,7 +32,7 @@ var recordPaymentCodec = restaq.Codec[recordPaymentIn, Payment]{
 	},
 	AppendOut: codec.Append[Payment],
 	DecodeOut: codec.Decode[Payment],
-	Shape:     "5db4c3ea929747c3",
+	Shape:     "f9dc236b7b5c10db",
 }
 
 var sendReceiptCodec = restaq.Codec[sendReceiptIn, restaq.None]{
