@@ -42,7 +42,7 @@ var recordPaymentCodec = restaq.Codec[recordPaymentIn, Payment]{
 	},
 	AppendOut: codec.Append[Payment],
 	DecodeOut: codec.Decode[Payment],
-	Shape:     "970a2610e2532810",
+	Shape:     "67d7ba3e7a91f3f9",
 }
 
 var calculateFeeCodec = restaq.Codec[calculateFeeIn, Fee]{
@@ -54,7 +54,7 @@ var calculateFeeCodec = restaq.Codec[calculateFeeIn, Fee]{
 	},
 	AppendOut: codec.Append[Fee],
 	DecodeOut: codec.Decode[Fee],
-	Shape:     "095c2e4f7dd7a6be",
+	Shape:     "98b720b4a049ed33",
 }
 
 var sendReceiptCodec = restaq.Codec[sendReceiptIn, restaq.None]{
