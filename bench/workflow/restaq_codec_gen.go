@@ -50,7 +50,7 @@ var chargeCodec = restaq.Codec[chargeIn, Payment]{
 	},
 	AppendOut: codec.Append[Payment],
 	DecodeOut: codec.Decode[Payment],
-	Shape:     "1af26239772e2181",
+	Shape:     "90dea09ee90f67a6",
 }
 
 var packCodec = restaq.Codec[packIn, string]{
@@ -62,7 +62,7 @@ var packCodec = restaq.Codec[packIn, string]{
 	},
 	AppendOut: codec.Append[string],
 	DecodeOut: codec.Decode[string],
-	Shape:     "00404e686415370f",
+	Shape:     "fffb964f94172686",
 }
 
 var shipCodec = restaq.Codec[shipIn, restaq.None]{
