@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // knownErrors are the sentinels and types of Config.Errors, which survive
@@ -52,13 +54,13 @@ func typeName(t reflect.Type) string {
 // record returns the known errors that err is or wraps.
 func (k *knownErrors) record(err error) []knownRecord {
 	var found []knownRecord
-	for text, sentinel := range k.sentinels {
-		if errors.Is(err, sentinel) {
+	for _, text := range slices.Sorted(maps.Keys(k.sentinels)) {
+		if errors.Is(err, k.sentinels[text]) {
 			found = append(found, knownRecord{Sentinel: text})
 		}
 	}
-	for name, t := range k.types {
-		target := reflect.New(t)
+	for _, name := range slices.Sorted(maps.Keys(k.types)) {
+		target := reflect.New(k.types[name])
 		if !errors.As(err, target.Interface()) {
 			continue
 		}
@@ -88,10 +90,39 @@ func (k *knownErrors) restore(text string, records []knownRecord) error {
 		}
 		if t, ok := k.types[r.Type]; ok {
 			value := reflect.New(t)
-			if json.Unmarshal(r.Value, value.Interface()) == nil && !(t.Kind() == reflect.Pointer && value.Elem().IsNil()) {
+			err := guard(func() error { return json.Unmarshal(r.Value, value.Interface()) })
+			if err == nil && !(t.Kind() == reflect.Pointer && value.Elem().IsNil()) {
 				e.causes = append(e.causes, value.Elem().Interface().(error))
 			}
 		}
 	}
 	return e
+}
+
+// failure is what the engine needs to know of an error. Finding out may call
+// methods of the user's error types, which may panic: then it is a plain error.
+type failure struct {
+	permanent bool
+	step      *StepError       // nil if no step's failure is in the chain
+	after     *retryAfterError // nil for the backoff
+	stack     []byte           // of a panic
+	known     []knownRecord
+}
+
+func (k *knownErrors) classify(err error) failure {
+	var f failure
+	if guard(func() error {
+		var p *panicError
+		if errors.As(err, &p) {
+			f.stack = p.stack
+		}
+		errors.As(err, &f.step)
+		errors.As(err, &f.after)
+		f.known = k.record(err)
+		f.permanent = IsPermanent(err)
+		return nil
+	}) != nil {
+		return failure{stack: f.stack}
+	}
+	return f
 }

@@ -2,7 +2,6 @@ package restaq
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -31,13 +30,10 @@ func (a *attempt) judge(err error, stack func() []byte) func() *Outcome {
 		case cause != nil && (err != nil || refused):
 			return &Outcome{Status: Pending, Attempt: AttemptInterrupted}
 		case err != nil:
-			var trace []byte
-			if p := (*panicError)(nil); errors.As(err, &p) {
-				trace = p.stack
-			} else if stack != nil {
-				trace = stack()
+			if stack != nil {
+				return a.failed(err, stack())
 			}
-			return a.failed(err, trace)
+			return a.failed(err, nil)
 		}
 		return a.completed()
 	}
@@ -55,6 +51,10 @@ func (a *attempt) completed() *Outcome {
 // failed decides whether and when another attempt follows.
 func (a *attempt) failed(err error, stack []byte) *Outcome {
 	o := &Outcome{Status: Failed, Attempt: AttemptFailed, Error: errorText(err)}
+	f := a.rt.known.classify(err)
+	if f.stack != nil {
+		stack = f.stack
+	}
 	detail := attemptDetail{Stack: storable(string(stack))}
 
 	backoff := a.handler.backoff.or(a.rt.cfg.Backoff)
@@ -63,11 +63,10 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 		used += a.past.attempts
 	}
 	failures := used
-	var step *StepError
-	if errors.As(err, &step) && a.byName[step.Step] != nil {
-		call := a.byName[step.Step].call
-		o.Step = step.Step
-		tries := 1 + a.past.failures[step.Step]
+	if f.step != nil && a.byName[f.step.Step] != nil {
+		call := a.byName[f.step.Step].call
+		o.Step = f.step.Step
+		tries := 1 + a.past.failures[o.Step]
 		if call.Backoff != (Backoff{}) {
 			backoff, failures = call.Backoff, tries
 		}
@@ -77,13 +76,13 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 		}
 	}
 	o.Detail = encodeDetail(&detail)
-	if IsPermanent(err) || used >= budget {
+	if f.permanent || used >= budget {
 		return o
 	}
 	o.Retry = true
 	o.RetryIn = backoff.Delay(failures)
-	if after := (*retryAfterError)(nil); errors.As(err, &after) {
-		o.RetryIn = after.delay
+	if f.after != nil {
+		o.RetryIn = f.after.delay
 	}
 	return o
 }

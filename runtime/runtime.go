@@ -118,3 +118,21 @@ func (rt *Runtime) has(handler string) bool {
 	defer rt.mu.Unlock()
 	return rt.registry.handlers[handler] != nil
 }
+
+// Invoke runs the function of a registered step from its encoded inputs, and
+// returns its encoded output. It neither looks for a record nor makes one: it
+// is for engines that run steps in another process than their handler. fn is
+// the step's Func; an unknown one is ErrNotFound.
+func (rt *Runtime) Invoke(ctx context.Context, fn string, inputs []byte) (output []byte, err error) {
+	rt.mu.Lock()
+	s := rt.registry.steps[fn]
+	rt.mu.Unlock()
+	if s == nil {
+		return nil, fmt.Errorf("invoke step function %s: %w", fn, ErrNotFound)
+	}
+	err = guard(func() error {
+		output, err = s.invoke(WithStep(ctx, s.name), inputs)
+		return err
+	})
+	return output, err
+}

@@ -104,7 +104,7 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	if s.Codec.DecodeOut == nil {
 		return out, nil
 	}
-	if err := s.Codec.DecodeOut(record, &out); err != nil {
+	if err := guard(func() error { return s.Codec.DecodeOut(record, &out) }); err != nil {
 		return *new(Out), engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", s.Name, err))
 	}
 	return out, nil
@@ -171,7 +171,7 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T
 	if err != nil {
 		return out, err
 	}
-	if err := codec.Decode(record, &out); err != nil {
+	if err := guard(func() error { return codec.Decode(record, &out) }); err != nil {
 		return *new(T), engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", name, err))
 	}
 	return out, nil

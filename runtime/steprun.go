@@ -2,7 +2,6 @@ package restaq
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +18,9 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 	}
 	defer a.exit()
 
+	if err := checkIdentifier(call.Name); err != nil {
+		return nil, a.Refuse(ctx, fmt.Errorf("step %q: its name %w", call.Name, err))
+	}
 	var name string
 	if err := guard(func() error { name = call.RecordName(); return nil }); err != nil {
 		return a.invalid(call, fmt.Errorf("key: %w", err))
@@ -242,20 +244,17 @@ func (a *attempt) fail(row StepRow, r *stepRun, err error) error {
 	}
 	row.Status = StepFailed
 	row.Error = errorText(err)
-	detail := stepDetail{Timeout: err == errStepTimeout}
-	if p := (*panicError)(nil); errors.As(err, &p) {
-		detail.Stack = storable(string(p.stack))
-	}
-	failure := &StepError{Step: r.name, Permanent: IsPermanent(err), Err: err}
-	if failure.Permanent {
+	f := a.rt.known.classify(err)
+	detail := stepDetail{Timeout: err == errStepTimeout, Stack: storable(string(f.stack))}
+	if f.permanent {
 		row.Status = StepPermanent
-		detail.Errors = a.rt.known.record(err)
+		detail.Errors = f.known
 	}
 	row.Detail = encodeDetail(&detail)
 	if err := a.record(&row); err != nil {
 		return a.refuse(err)
 	}
-	return failure
+	return &StepError{Step: r.name, Permanent: f.permanent, Err: err}
 }
 
 // refuse notes that a step could not be run or recorded for a reason that is
