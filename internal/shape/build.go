@@ -115,7 +115,7 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
-		return basic(u)
+		return b.shaper.basic(u)
 	case *types.Pointer:
 		elem := types.Unalias(u.Elem())
 		if _, ok := elem.Underlying().(*types.Pointer); ok {
@@ -160,11 +160,13 @@ func isByte(t types.Type) bool {
 	return !marshals(t)
 }
 
+var null = &jsonschema.Schema{Type: "null"}
+
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	if s.Type == "" && s.Ref == "" && s.AnyOf == nil {
 		return s // null is among "any"
 	}
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, null}}
 }
 
 // object is the schema of a map.
@@ -185,7 +187,7 @@ func (b *builder) object(m *types.Map) (*jsonschema.Schema, error) {
 	switch {
 	case ok && k.Info()&types.IsString != 0:
 	case ok && k.Info()&types.IsInteger != 0:
-		number, err := basic(k)
+		number, err := b.shaper.basic(k)
 		if err != nil {
 			return nil, err
 		}
@@ -258,23 +260,35 @@ func quoted(s *jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", ContentMediaType: "application/json", ContentSchema: s}
 }
 
-// basic is the schema of a basic type. The format tells sizes apart.
-func basic(t *types.Basic) (*jsonschema.Schema, error) {
+// basic is the schema of a basic type. It is shared, as schemas are large and
+// basic types many: nobody changes it.
+func (s *Shaper) basic(t *types.Basic) (*jsonschema.Schema, error) {
+	if schema := s.basics[t.Kind()]; schema != nil {
+		return schema, nil
+	}
+	schema := &jsonschema.Schema{}
+	// The format tells sizes apart.
 	switch t.Kind() {
 	case types.Bool:
-		return &jsonschema.Schema{Type: "boolean"}, nil
+		schema.Type = "boolean"
 	case types.String:
-		return &jsonschema.Schema{Type: "string"}, nil
+		schema.Type = "string"
 	case types.Int, types.Int64:
-		return &jsonschema.Schema{Type: "integer", Format: "int64"}, nil
+		schema.Type, schema.Format = "integer", "int64"
 	case types.Int8, types.Int16, types.Int32, types.Uint8, types.Uint16, types.Uint32, types.Uint64:
-		return &jsonschema.Schema{Type: "integer", Format: types.Typ[t.Kind()].Name()}, nil
+		schema.Type, schema.Format = "integer", types.Typ[t.Kind()].Name()
 	case types.Uint, types.Uintptr:
-		return &jsonschema.Schema{Type: "integer", Format: "uint64"}, nil
+		schema.Type, schema.Format = "integer", "uint64"
 	case types.Float32:
-		return &jsonschema.Schema{Type: "number", Format: "float"}, nil
+		schema.Type, schema.Format = "number", "float"
 	case types.Float64:
-		return &jsonschema.Schema{Type: "number", Format: "double"}, nil
+		schema.Type, schema.Format = "number", "double"
+	default:
+		return nil, fmt.Errorf("%s has no JSON form", t.Name())
 	}
-	return nil, fmt.Errorf("%s has no JSON form", t.Name())
+	if s.basics == nil {
+		s.basics = map[types.BasicKind]*jsonschema.Schema{}
+	}
+	s.basics[t.Kind()] = schema
+	return schema, nil
 }

@@ -33,7 +33,8 @@ type Shape struct {
 // A Shaper makes shapes and remembers those of event types. The zero value is
 // ready. It is not safe for concurrent use.
 type Shaper struct {
-	events   map[string]string       // fingerprints of event packages' types, by name
+	events   map[string]string // fingerprints of event packages' types, by name
+	basics   map[types.BasicKind]*jsonschema.Schema
 	packages map[*types.Package]bool // whether it is an event package
 }
 
