@@ -146,6 +146,23 @@ func TestAWriteThatLosesTheTransactionFailsItsOwnCallerAlone(t *testing.T) {
 	}
 }
 
+func TestAWriteThatItsCallerGaveUpIsNotRun(t *testing.T) {
+	s := mustOpen(t, Config{Path: newPath(t)})
+	kept := &job{run: write("evt_1"), done: make(chan struct{})}
+	gone := &job{run: write("evt_2"), done: make(chan struct{})}
+	gone.state.Store(givenUp)
+	s.writer.commit([]*job{gone, kept})
+	if kept.err != nil {
+		t.Error(kept.err)
+	}
+	alone := &job{run: write("evt_3"), done: make(chan struct{})}
+	alone.state.Store(givenUp)
+	s.writer.commit([]*job{alone})
+	mustFind(t, s, "evt_1")
+	mustMiss(t, s, "evt_2")
+	mustMiss(t, s, "evt_3")
+}
+
 // setPageLimit makes the disk full beyond the size that the file has, or wide
 // again.
 func setPageLimit(t *testing.T, s *Store, full bool) {

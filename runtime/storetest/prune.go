@@ -120,6 +120,17 @@ var pruneTests = []test{
 		}
 	}},
 
+	{"a replay that is left keeps the payload", func(f *fixture) {
+		l := states["completed"](f, "evt_1")
+		n := newExecution(handler)
+		n.ReplayOf = l.Execution
+		f.add(newEvent("evt_1"), n)
+		f.pruneAll()
+		if c := f.claim(n.ID); string(c.Event.Payload) != string(newEvent("evt_1").Payload) || c.Execution.ReplayOf != l.Execution {
+			f.Errorf("claimed %+v of event %+v, want the replay with its payload", c.Execution, c.Event)
+		}
+	}},
+
 	{"a pruned event was handled", func(f *fixture) {
 		f.lister()
 		states["completed"](f, "evt_1")
