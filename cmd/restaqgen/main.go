@@ -59,6 +59,8 @@ package main
 import (
 	"os"
 	"runtime/debug"
+
+	"github.com/restaq/restaq/internal/marker"
 )
 
 func main() {
@@ -85,5 +87,9 @@ func run(args []string, p process) int {
 	case "help":
 		return p.help(args[1:])
 	}
-	return p.generate(args)
+	status := p.generate(args)
+	if near := marker.Nearest(verb, []string{"check", "events", "help", "version"}); status != statusOK && near != "" {
+		p.say("did you mean the verb %s?", near)
+	}
+	return status
 }

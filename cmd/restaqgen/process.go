@@ -23,6 +23,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/restaq/restaq/internal/load"
 	"github.com/restaq/restaq/internal/output"
@@ -72,6 +73,11 @@ func (p *process) parse(flags *flag.FlagSet, args []string) (status int, ok bool
 	}
 	if err != nil {
 		return p.usage("%v", err), false
+	}
+	for _, arg := range flags.Args() {
+		if strings.HasSuffix(arg, ".go") {
+			return p.usage("%s is a file: name its package, by its folder", arg), false
+		}
 	}
 	return statusOK, true
 }
