@@ -44,11 +44,6 @@ var claimTests = []test{
 		}
 	}},
 
-	{"a handler named twice is claimed once", func(f *fixture) {
-		id := f.pending("evt_1")
-		f.equal("claimed", claimedIDs(f.claimAll(handler, handler)), []string{id})
-	}},
-
 	{"the oldest due come first, up to the limit", func(f *fixture) {
 		var want []string
 		for i := range 6 {
