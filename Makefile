@@ -29,7 +29,7 @@ race: ## run all tests under the race detector
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
-		go test -run '^$$' -fuzz "^$${func#func }$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+		go test -run '^$$' -fuzz "^$${func#func }$$" -fuzzminimizetime 5x -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
 
 lint: ## gofmt, vet, staticcheck, tidy modules
@@ -47,7 +47,7 @@ check-generated: ## fail if generating again changes a file
 examples: ## run the examples' tests
 	$(WITH_POSTGRES) go test -count=1 ./examples/...
 
-demo: ## show deliveries, a failure, retries and a restart
+demo: ## show deliveries, a failure, retries and a restart, in seconds
 	go run ./examples/billing -demo
 
 bench: ## measure the generator and the runtime, and print rows

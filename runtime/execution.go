@@ -59,7 +59,8 @@ type Execution struct {
 	// RetryAt is when a failed execution is due again; zero if it is not.
 	RetryAt time.Time `json:"retryAt,omitzero"`
 
-	// Error is the last failed attempt's error, "" if there was none.
+	// Error is the last failed attempt's error, even after a later success; ""
+	// if there was none.
 	Error string `json:"error,omitempty"`
 
 	// Step is the record name of the step whose failure ended the last attempt

@@ -33,17 +33,19 @@ type Store interface {
 	// If in.Event is set and its (source, id) exists, nothing is written and
 	// created is false: the caller lost a race and looks up again. If in.Event
 	// is nil, an execution whose (event, handler) has one that is not a replay
-	// is left out, and created reports whether any was made; ErrNotFound if
-	// there is no such event.
+	// is left out, as is one whose id is stored already, and created reports
+	// whether any was made; ErrNotFound if there is no such event.
 	Insert(ctx context.Context, in *Insertion) (created bool, executions []Execution, err error)
 
 	// Claim takes up to c.Limit executions that are due (pending or failed
 	// with a due time not in the future, or running with an expired lease) and
 	// whose handler is among c.Handlers, oldest due time first, and begins
-	// their next attempts. A running one's old attempt is closed as lost. An
+	// their next attempts. A running one's old attempt is closed as lost, with
+	// neither error nor step. An
 	// execution with an order key is passed over while an earlier execution
 	// (by event arrival, then id) of the same handler and key is pending,
-	// running, or failed with a retry time.
+	// running, or failed with a retry time, and while any other one of them
+	// runs under a lease that has not expired.
 	Claim(ctx context.Context, c Claim) ([]Claimed, error)
 
 	// Record appends p to the attempt that holds the lease. It returns
@@ -61,9 +63,11 @@ type Store interface {
 	// Finish appends o's steps, closes the attempt and moves the execution to
 	// o.Status. It returns ErrLeaseLost, and writes nothing, where Record
 	// would, unless this very attempt was finished before with the same
-	// outcome: then it returns the execution as it is now. If a wish was noted while the
-	// attempt ran (see Change), the attempt is closed as o says, and the
-	// execution becomes pending and due at once with the wished kind instead.
+	// outcome, error and step: then it returns the execution as it is now (of
+	// an uncounted attempt that can be told only until the next claim). If a
+	// wish was noted while the attempt ran (see Change), the attempt is closed
+	// as o says, and the execution becomes pending and due at once with the
+	// wished kind instead.
 	Finish(ctx context.Context, lease Lease, o *Outcome) (*Execution, error)
 
 	// Change moves an execution from one of c.From to c.To and returns it as
@@ -224,8 +228,9 @@ type Outcome struct {
 	// Steps are rows that were not written before.
 	Steps []StepRow
 
-	// Uncounted says that the attempt never ran: it leaves no row, and the
-	// execution's number of attempts goes back by one.
+	// Uncounted says that the attempt never ran: it leaves no row, the
+	// execution's number of attempts goes back by one, and its kind waits for
+	// the next attempt.
 	Uncounted bool
 }
 
@@ -293,8 +298,8 @@ type Filter struct {
 	Since     time.Time // created at or after
 	Until     time.Time // created before
 
-	// Unhandled lists stored events that have no execution instead. Their rows
-	// have an Event and CreatedAt only; Statuses and Handler are not used.
+	// Unhandled lists stored events that never had an execution instead. Their
+	// rows have an Event and CreatedAt only; Statuses and Handler are not used.
 	Unhandled bool
 
 	// Cursor is the Next of the page before; "" begins.

@@ -28,7 +28,7 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, er
 			break
 		}
 		taken = append(taken, e)
-		if s.behind(e) {
+		if s.behind(e, now) {
 			continue
 		}
 		if e.Status == restaq.Running {

@@ -73,9 +73,16 @@ func (s *Store) settleOrder(e *execution) {
 	}
 }
 
-// behind reports whether an earlier execution of the same order is unfinished.
-func (s *Store) behind(e *execution) bool {
-	return e.orderKey != "" && s.orders[order{e.Handler, e.orderKey}][0] != e
+// behind reports whether e has to wait: an earlier execution of the same order
+// is unfinished, or another one runs at now, under a lease that holds.
+func (s *Store) behind(e *execution, now time.Time) bool {
+	if e.orderKey == "" {
+		return false
+	}
+	list := s.orders[order{e.Handler, e.orderKey}]
+	return list[0] != e || slices.ContainsFunc(list, func(o *execution) bool {
+		return o != e && o.Status == restaq.Running && o.due.After(now)
+	})
 }
 
 // soonest takes the execution with the oldest due time, not after now, out of

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -68,19 +69,26 @@ JOIN restaq.execution e ON e.id = b.execution
 JOIN restaq.event ev ON ev.seq = e.event
 ORDER BY t.due, e.id`
 
-// inOrder says that no earlier execution of w's order key is unfinished.
+// inOrder says that no earlier execution of w's order key is unfinished, and
+// that no other one runs under a lease that holds.
 const inOrder = `(w.order_key = '' OR NOT EXISTS (
 	SELECT FROM restaq.work o
 	WHERE o.order_key <> '' AND o.finished_at IS NULL
 		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
 		AND o.order_key = w.order_key AND o.handler = w.handler
-		AND (o.event, o.execution) < (w.event, w.execution)))`
+		AND (o.event, o.execution) < (w.event, w.execution))
+	AND NOT EXISTS (
+	SELECT FROM restaq.work o
+	WHERE o.order_key <> '' AND o.finished_at IS NULL
+		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
+		AND o.order_key = w.order_key AND o.handler = w.handler
+		AND o.status = 'running' AND o.lease_until > now() AND o.execution <> w.execution))`
 
 // Claim begins the next attempts of due executions.
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
 	var claimed []restaq.Claimed
 	err := s.statement(ctx, func(q querier) error {
-		rows, err := q.Query(ctx, s.q(claimSQL), c.Handlers, int64(c.Limit), c.Owner, c.Lease.Microseconds())
+		rows, err := q.Query(ctx, s.q(claimSQL), slices.Compact(slices.Sorted(slices.Values(c.Handlers))), int64(c.Limit), c.Owner, c.Lease.Microseconds())
 		if err != nil {
 			return err
 		}

@@ -41,8 +41,8 @@ func (s *Store) due(ctx context.Context, c restaq.Claim) (due []candidate, err e
 	return due, err
 }
 
-// candidates returns up to c.Limit executions that are due at now and behind
-// no earlier one of their order, oldest first. Each handler's are found by the
+// candidates returns up to c.Limit executions that are due at now and behind no
+// other of their order, oldest first. Each handler's are found by the
 // index of unfinished work, in order, so that the cost grows neither with what
 // is finished nor with what is due.
 func candidates(query queryFunc, c restaq.Claim, now int64) ([]candidate, error) {
@@ -57,8 +57,12 @@ func candidates(query queryFunc, c restaq.Claim, now int64) ([]candidate, error)
 				AND (x.order_key = '' OR NOT EXISTS (
 					SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order
 					WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NOT NULL
-						AND (y.event, y.id) < (x.event, x.id)))
-			ORDER BY x.due_at LIMIT ?`, handler, now, c.Limit)
+						AND (y.event, y.id) < (x.event, x.id))
+					AND NOT EXISTS (
+					SELECT 1 FROM restaq_execution AS z INDEXED BY restaq_execution_order
+					WHERE z.handler = x.handler AND z.order_key = x.order_key AND z.order_key <> '' AND z.due_at > ?
+						AND z.status = 'running' AND z.seq <> x.seq))
+			ORDER BY x.due_at LIMIT ?`, handler, now, now, c.Limit)
 		if err != nil {
 			return nil, err
 		}

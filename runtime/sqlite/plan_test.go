@@ -47,6 +47,8 @@ func TestPlansOfStatements(t *testing.T) {
 				"SEARCH x USING INDEX restaq_execution_due (handler=? AND due_at<?)",
 				"CORRELATED SCALAR SUBQUERY 1",
 				"SEARCH y USING INDEX restaq_execution_order (handler=? AND order_key=? AND event<?)",
+				"CORRELATED SCALAR SUBQUERY 2",
+				"SEARCH z USING INDEX restaq_execution_order (handler=? AND order_key=?)",
 			},
 		},
 		"list": {

@@ -77,6 +77,28 @@ var orderTests = []test{
 		f.claim(c)
 	}},
 
+	{"a reopened execution waits for the one that runs", func(f *fixture) {
+		a := f.ordered("evt_1", handler, "k")
+		b := f.ordered("evt_2", handler, "k")
+		f.finish(f.claim(a).Lease, died)
+		running := f.claim(b)
+		f.change(a, restaq.Change{From: []restaq.Status{restaq.Failed}, To: restaq.Pending})
+		f.claimNone()
+		f.finish(running.Lease, completed)
+		f.claim(a)
+	}},
+
+	{"a reopened execution does not wait for one that is lost", func(f *fixture) {
+		a := f.ordered("evt_1", handler, "k")
+		b := f.ordered("evt_2", handler, "k")
+		f.finish(f.claim(a).Lease, died)
+		f.claim(b)
+		f.change(a, restaq.Change{From: []restaq.Status{restaq.Failed}, To: restaq.Pending})
+		f.advance(2 * lease)
+		f.finish(f.claim(a).Lease, completed)
+		f.claim(b)
+	}},
+
 	{"arrival decides, not when an execution was made", func(f *fixture) {
 		early, late := newEvent("evt_1"), newEvent("evt_2")
 		f.insert(early)
