@@ -67,11 +67,8 @@ func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
 	if !changed && e.Status != Cancelled {
 		return e, fmt.Errorf("cancel execution %s: it is %s: %w", id, e.Status, ErrFinal)
 	}
-	rt.work.mu.Lock()
-	a := rt.work.attempts[id]
-	rt.work.mu.Unlock()
-	if a != nil {
-		a.cut(ErrCancelled)
+	if !rt.cutCancelled(id) && changed {
+		rt.tell(func(n *notices) { n.cancelled = append(n.cancelled, id) })
 	}
 	return e, nil
 }
@@ -84,7 +81,7 @@ func (rt *Runtime) Replay(ctx context.Context, id string) (Execution, error) {
 	if err != nil {
 		return Execution{}, fmt.Errorf("replay execution %s: %w", id, err)
 	}
-	rt.work.pending()
+	rt.pend(e.Handler)
 	return e, nil
 }
 
@@ -122,8 +119,8 @@ func (rt *Runtime) ReplayEvent(ctx context.Context, source, eventID string) ([]E
 	if err != nil {
 		return nil, fmt.Errorf("replay event %s from %s: %w", eventID, source, err)
 	}
-	if len(executions) > 0 {
-		rt.work.pending()
+	for i := range executions {
+		rt.pend(executions[i].Handler)
 	}
 	return executions, nil
 }
@@ -191,7 +188,7 @@ func (rt *Runtime) change(ctx context.Context, id string, c Change) (Execution, 
 		return Execution{}, false, err
 	}
 	if changed && c.To == Pending {
-		rt.work.pending()
+		rt.pend(e.Handler)
 	}
 	return *e, changed, nil
 }

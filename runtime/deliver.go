@@ -113,7 +113,7 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 			event.ReceivedAt = e.Event.ReceivedAt
 			rt.begin(firstClaim(e, event), sent)
 		case e.Status == Pending:
-			rt.work.pending()
+			rt.pend(e.Handler)
 		default:
 			rt.cfg.Logger.Error("restaq: execution failed and waits for a person", "execution", e.ID, "handler", e.Handler,
 				"error", firstLine(e.Error, 200), "retry", "restaq retry "+e.ID)

@@ -28,7 +28,8 @@ type Runtime struct {
 	told     bool
 	key      []byte // of input fingerprints; set once told
 
-	work work
+	work    work
+	notices notices
 }
 
 // New returns a runtime on store. Its error says which field of cfg cannot be

@@ -72,14 +72,17 @@ func (w *work) release(n int) {
 	w.settle()
 }
 
-// pending notes that the store has new work which did not begin at once.
-func (w *work) pending() {
+// pending notes that the store has due work which did not begin at once, and
+// reports whether this process will take it soon: it runs and has a free slot.
+func (w *work) pending() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.active {
-		w.backlog = true
-		w.settle()
+	if !w.active {
+		return false
 	}
+	w.backlog = true
+	w.settle()
+	return w.free > 0
 }
 
 // settle follows every change that frees slots. The caller holds mu.
@@ -133,15 +136,13 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	w.base, w.active, w.backlog = base, true, true
 	w.mu.Unlock()
 
-	renewing := make(chan struct{})
-	go func() {
-		defer close(renewing)
-		rt.renewLeases(base)
-	}()
+	var background sync.WaitGroup
+	background.Go(func() { rt.renewLeases(base) })
+	background.Go(func() { rt.listen(base) })
 	rt.claimUntil(ctx)
 	err := rt.drain()
 	stop()
-	<-renewing
+	background.Wait()
 	return err
 }
 

@@ -35,6 +35,7 @@ type Store struct {
 	orders     map[order][]*execution  // unfinished executions with an order key, earliest first
 	handlers   map[string]handlerEntry // the directory, by name
 	key        []byte                  // of input fingerprints
+	listeners  map[*listener]bool
 }
 
 var (
@@ -44,6 +45,7 @@ var (
 	_ restaq.Directory = (*Store)(nil)
 	_ restaq.Keyed     = (*Store)(nil)
 	_ restaq.Clocked   = (*Store)(nil)
+	_ restaq.Notifier  = (*Store)(nil)
 )
 
 // New returns an empty store that takes its time from time.Now.
@@ -58,6 +60,7 @@ func New() *Store {
 		orders:     map[order][]*execution{},
 		handlers:   map[string]handlerEntry{},
 		key:        key,
+		listeners:  map[*listener]bool{},
 	}
 }
 

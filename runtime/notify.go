@@ -1,0 +1,134 @@
+package restaq
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A Notifier carries word between the processes on a store, so that they need
+// not wait for their next poll. Nothing depends on it: a notice may be lost,
+// doubled or late, and polling finds what it would have told.
+type Notifier interface {
+	// Notify tells all processes that listen, this one included.
+	Notify(ctx context.Context, n Notice) error
+
+	// Listen calls fn, from one goroutine, for each notice, until ctx ends; it
+	// reconnects by itself. After a gap in which notices may have been missed
+	// it calls fn with the zero Notice.
+	Listen(ctx context.Context, fn func(n Notice))
+}
+
+// Notice is word of something that another process may have to act on.
+type Notice struct {
+	// From is the owner that the notice comes from; "" if unknown.
+	From string `json:"from,omitempty"`
+
+	// Handlers have due work. If both lists are empty, any may have.
+	Handlers []string `json:"handlers,omitempty"`
+
+	// Cancelled executions were cancelled.
+	Cancelled []string `json:"cancelled,omitempty"`
+}
+
+// notifyTimeout bounds one call of Notify.
+const notifyTimeout = 5 * time.Second
+
+// notices collects what is to be told. At most one call of Notify is under
+// way; what comes up meanwhile shares the next one.
+type notices struct {
+	mu        sync.Mutex
+	sending   bool
+	handlers  map[string]bool
+	cancelled []string
+}
+
+// pend notes that the store has due work of a handler which did not begin at
+// once. Whoever can start it gets to know: this process if it runs and has a
+// free slot, else the others.
+func (rt *Runtime) pend(handler string) {
+	if rt.has(handler) && rt.work.pending() {
+		return
+	}
+	rt.tell(func(n *notices) {
+		if n.handlers == nil {
+			n.handlers = make(map[string]bool)
+		}
+		n.handlers[handler] = true
+	})
+}
+
+// tell adds to what is told to the other processes.
+func (rt *Runtime) tell(add func(n *notices)) {
+	notifier, ok := rt.store.(Notifier)
+	if !ok {
+		return
+	}
+	n := &rt.notices
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	add(n)
+	if !n.sending {
+		n.sending = true
+		go rt.send(notifier)
+	}
+}
+
+// send tells what there is to tell, until there is no more.
+func (rt *Runtime) send(notifier Notifier) {
+	n := &rt.notices
+	for {
+		n.mu.Lock()
+		notice := Notice{From: rt.owner, Cancelled: n.cancelled}
+		for h := range n.handlers {
+			notice.Handlers = append(notice.Handlers, h)
+		}
+		n.handlers, n.cancelled = nil, nil
+		if len(notice.Handlers) == 0 && len(notice.Cancelled) == 0 {
+			n.sending = false
+			n.mu.Unlock()
+			return
+		}
+		n.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
+		if err := notifier.Notify(ctx, notice); err != nil {
+			rt.cfg.Logger.Debug("restaq: cannot notify other processes; they will poll", "error", firstLine(errorText(err), 200))
+		}
+		cancel()
+	}
+}
+
+// listen acts on the notices of other processes until ctx ends.
+func (rt *Runtime) listen(ctx context.Context) {
+	notifier, ok := rt.store.(Notifier)
+	if !ok {
+		return
+	}
+	notifier.Listen(ctx, func(n Notice) {
+		if n.From == rt.owner {
+			return
+		}
+		for _, id := range n.Cancelled {
+			rt.cutCancelled(id)
+		}
+		due := len(n.Handlers) == 0 && len(n.Cancelled) == 0
+		for _, h := range n.Handlers {
+			due = due || rt.has(h)
+		}
+		if due {
+			rt.work.pending()
+		}
+	})
+}
+
+// cutCancelled cuts off the execution's attempt in this process, and reports
+// whether there was one.
+func (rt *Runtime) cutCancelled(id string) bool {
+	rt.work.mu.Lock()
+	a := rt.work.attempts[id]
+	rt.work.mu.Unlock()
+	if a != nil {
+		a.cut(ErrCancelled)
+	}
+	return a != nil
+}
