@@ -6,7 +6,10 @@
 // The rows of the generator compare times of whole commands, warm, run in turn
 // so that a busy moment of the machine falls on all of them; the ratio is the
 // median of each round's ratio.
-// The rows of the runtime count executions of one workflow on each store.
+// The rows of the runtime compare this project, on PostgreSQL and on SQLite,
+// with what one would write by hand and with a peer, on a server of their own
+// that waits for its disk, in turn as well. The last table holds the ratios
+// against those that are to be reached.
 //
 // Results go to standard output, complaints to standard error. The exit code is
 // 1 if a measurement failed; a slow result is a row, not a failure, for it may
@@ -20,14 +23,18 @@ import (
 	"os"
 	"os/signal"
 	"text/tabwriter"
+	"time"
 )
 
 func main() {
-	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs")
-	executions := flag.Int("executions", 2000, "how many executions each store works off in the runtime's rows")
+	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs; 0 leaves them out")
+	var p plan
+	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn")
+	flag.DurationVar(&p.window, "window", 2*time.Second, "how long a turn takes")
+	flag.IntVar(&p.costs, "costs", 1000, "over how many executions the cost of one is taken")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, *runs, *executions)
+	err := bench(ctx, *runs, p)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -35,16 +42,18 @@ func main() {
 	}
 }
 
-func bench(ctx context.Context, runs, executions int) error {
+func bench(ctx context.Context, runs int, p plan) error {
 	rows := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	if err := generatorRows(ctx, rows, runs); err != nil {
-		return err
+	if runs > 0 {
+		if err := generatorRows(ctx, rows, runs); err != nil {
+			return err
+		}
+		if err := rows.Flush(); err != nil {
+			return err
+		}
+		fmt.Println()
 	}
-	if err := rows.Flush(); err != nil {
-		return err
-	}
-	fmt.Println()
-	if err := runtimeRows(ctx, rows, executions); err != nil {
+	if err := runtimeRows(ctx, rows, p); err != nil {
 		return err
 	}
 	return rows.Flush()

@@ -5,120 +5,211 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/restaq/restaq/bench/workflow"
+	"github.com/jackc/pgx/v5"
+
 	"github.com/restaq/restaq/internal/pgtest"
-	restaq "github.com/restaq/restaq/runtime"
-	"github.com/restaq/restaq/runtime/memory"
-	"github.com/restaq/restaq/runtime/postgres"
-	"github.com/restaq/restaq/runtime/sqlite"
 )
 
-// senders is how many deliveries are under way at a time.
-const senders = 16
+// kind is a subject that the runtime's rows compare.
+type kind struct {
+	name string
+	open func(ctx context.Context, url string) (subject, error)
+	sql  bool // on the Postgres server
+}
 
-// runtimeRows measures each store: how many events a second are stored, and how
-// many executions of four steps a second are worked off by one process. Both
-// include waiting for the disk, where the store does.
-func runtimeRows(ctx context.Context, out io.Writer, executions int) error {
-	dir, err := os.MkdirTemp("", "restaq-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+// The names of kinds are how targets refer to them.
+const (
+	onPostgres = "restaq, postgres"
+	byLoop     = "loop by hand"
+	byGroup    = "group commit by hand"
+	byDBOS     = "dbos v1.8.0"
+	onSQLite   = "restaq, sqlite"
+)
+
+var kinds = []kind{
+	{onPostgres, openPostgres, true},
+	{byLoop, openLoop, true},
+	{byGroup, openGroup, true},
+	{byDBOS, openDBOS, true},
+	{onSQLite, openSQLite, false},
+}
+
+// concurrencies are how many executions are under way at once.
+var concurrencies = []int{1, 16, 64, 256}
+
+// plan is how long the runtime's rows measure.
+type plan struct {
+	rounds int           // of each row
+	window time.Duration // of each subject in each round
+	costs  int           // executions of which the cost is taken
+}
+
+// contest is the subjects, opened on one server, and what was measured.
+type contest struct {
+	plan     plan
+	server   *pgtest.Server
+	subjects []subject
+
+	loads      map[int][][]load // by concurrency: for each subject, each round's
+	duplicates [][]load
+	costs      map[int][]cost // by concurrency; none for a subject without SQL
+}
+
+// runtimeRows measures this project against what one would write by hand, and
+// against a peer. The subjects take turns of one window each, so that a busy
+// moment of the machine falls on all of them.
+func runtimeRows(ctx context.Context, out io.Writer, p plan) (err error) {
 	server, err := pgtest.Start(ctx, pgtest.Config{Fsync: true})
 	if err != nil {
 		return err
 	}
-	defer server.Stop()
-
-	fmt.Fprintf(out, "four steps, %d executions\tdelivered\texecuted\n", executions)
-	for _, kind := range []struct {
-		name string
-		open func() (restaq.Store, func() error, error)
-	}{
-		{"memory", func() (restaq.Store, func() error, error) {
-			return memory.New(), func() error { return nil }, nil
-		}},
-		{"sqlite", func() (restaq.Store, func() error, error) {
-			store, err := sqlite.Open(filepath.Join(dir, "restaq.db"))
-			return store, store.Close, err
-		}},
-		{"postgres", func() (restaq.Store, func() error, error) {
-			store, err := postgres.Open(ctx, server.URL())
-			return store, store.Close, err
-		}},
-	} {
-		store, closeStore, err := kind.open()
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	c := &contest{plan: p, server: server, loads: make(map[int][][]load), costs: make(map[int][]cost)}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for i, k := range kinds {
+		url, err := database(ctx, server, fmt.Sprint("bench_", i))
 		if err != nil {
 			return err
 		}
-		delivered, executed, err := measureStore(ctx, store, executions)
-		if err := errors.Join(err, closeStore()); err != nil {
-			return fmt.Errorf("measure %s: %w", kind.name, err)
+		s, err := k.open(ctx, url)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", k.name, err)
 		}
-		fmt.Fprintf(out, "%s\t%.0f/s\t%.0f/s\n", kind.name,
-			float64(executions)/delivered.Seconds(), float64(executions)/executed.Seconds())
+		c.subjects = append(c.subjects, s)
+	}
+	if err := c.measure(ctx); err != nil {
+		return err
+	}
+	c.print(out)
+	return nil
+}
+
+// database makes a database and returns its address.
+func database(ctx context.Context, server *pgtest.Server, name string) (string, error) {
+	conn, err := pgx.Connect(ctx, server.URL())
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, `CREATE DATABASE `+name); err != nil {
+		return "", err
+	}
+	return withDatabase(server.URL(), name)
+}
+
+func (c *contest) close() error {
+	var errs []error
+	for i, s := range c.subjects {
+		if err := s.close(); err != nil {
+			errs = append(errs, fmt.Errorf("close %s: %w", kinds[i].name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *contest) measure(ctx context.Context) error {
+	for i, s := range c.subjects {
+		if _, err := execute(ctx, s, 16, c.plan.window/2); err != nil {
+			return fmt.Errorf("warm %s up: %w", kinds[i].name, err)
+		}
+	}
+	for _, n := range concurrencies {
+		loads, err := c.rounds(ctx, func(s subject, _ int) (load, error) { return execute(ctx, s, n, c.plan.window) })
+		if err != nil {
+			return err
+		}
+		c.loads[n] = loads
+	}
+	if err := c.measureDuplicates(ctx); err != nil {
+		return err
+	}
+	return c.measureCosts(ctx)
+}
+
+// rounds runs op for each subject in turn, and so round after round.
+func (c *contest) rounds(ctx context.Context, op func(s subject, i int) (load, error)) ([][]load, error) {
+	loads := make([][]load, len(c.subjects))
+	for range c.plan.rounds {
+		for i, s := range c.subjects {
+			l, err := op(s, i)
+			if err != nil {
+				return nil, fmt.Errorf("measure %s: %w", kinds[i].name, err)
+			}
+			loads[i] = append(loads[i], l)
+		}
+	}
+	return loads, ctx.Err()
+}
+
+func (c *contest) measureDuplicates(ctx context.Context) (err error) {
+	events := make([][]string, len(c.subjects))
+	for i, s := range c.subjects {
+		var mu sync.Mutex
+		_, err := drive(ctx, 16, c.plan.window/2, func(ctx context.Context) error {
+			id := newID()
+			mu.Lock()
+			events[i] = append(events[i], id)
+			mu.Unlock()
+			return s.run(ctx, id)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.duplicates, err = c.rounds(ctx, func(s subject, i int) (load, error) {
+		return duplicate(ctx, s, 64, c.plan.window, events[i])
+	})
+	return err
+}
+
+// measureCosts opens each subject once more, through a counter of statements.
+func (c *contest) measureCosts(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, c.server.URL())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, `CREATE EXTENSION pg_walinspect`); err != nil {
+		return err
+	}
+	for i, k := range kinds {
+		costs, err := c.costsOf(ctx, conn, k, fmt.Sprint("cost_", i))
+		if err != nil {
+			return fmt.Errorf("take cost of %s: %w", k.name, err)
+		}
+		for n, cost := range costs {
+			c.costs[n] = append(c.costs[n], cost)
+		}
 	}
 	return nil
 }
 
-// measureStore returns how long it takes to deliver so many events, and then to
-// work them off.
-func measureStore(ctx context.Context, store restaq.Store, executions int) (delivered, executed time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	rt, err := restaq.New(store, restaq.Config{Logger: slog.New(slog.DiscardHandler)})
+func (c *contest) costsOf(ctx context.Context, conn *pgx.Conn, k kind, name string) (map[int]cost, error) {
+	url, err := database(ctx, c.server, name)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	working, stop := context.WithCancel(ctx)
-	defer stop()
-	var finished atomic.Int64
-	shop := &workflow.Shop{Finished: func() {
-		if finished.Add(1) == int64(executions) {
-			stop()
+	counter, url, err := startCounter(url)
+	if err != nil {
+		return nil, err
+	}
+	defer counter.listener.Close()
+	s, err := k.open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	m := &meter{conn, counter}
+	costs := make(map[int]cost)
+	for _, n := range []int{1, 64} {
+		if _, err = m.measure(ctx, s, c.plan.costs/4, n); err != nil { // warms up
+			break
 		}
-	}}
-	if err := shop.RegisterHandlers(rt); err != nil {
-		return 0, 0, err
+		if costs[n], err = m.measure(ctx, s, c.plan.costs, n); err != nil {
+			break
+		}
 	}
-	start := time.Now()
-	if err := deliver(ctx, rt, executions); err != nil {
-		return 0, 0, err
-	}
-	delivered = time.Since(start)
-
-	start = time.Now()
-	if err := rt.Run(working); err != nil { // which drains, once stopped
-		return 0, 0, err
-	}
-	return delivered, time.Since(start), ctx.Err()
-}
-
-// deliver delivers so many events, several at a time.
-func deliver(ctx context.Context, rt *restaq.Runtime, events int) error {
-	var next atomic.Int64
-	failed := make([]error, senders)
-	var group sync.WaitGroup
-	for i := range senders {
-		group.Go(func() {
-			for n := next.Add(1); n <= int64(events) && failed[i] == nil; n = next.Add(1) {
-				id := strconv.FormatInt(n, 10)
-				_, failed[i] = rt.Deliver(ctx, restaq.Event{
-					Source: "bench", Provider: "bench", ID: id, Type: workflow.OrderType,
-					Payload: []byte(`{"id":"order-` + id + `","amount":2000}`),
-				})
-			}
-		})
-	}
-	group.Wait()
-	return errors.Join(failed...)
+	return costs, errors.Join(err, s.close())
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// subject is one way to take an event through four steps.
+type subject interface {
+	// run takes the event of that id through its steps and returns when its
+	// outcome is durable.
+	run(ctx context.Context, id string) error
+
+	// again delivers an event that has been handled.
+	again(ctx context.Context, id string) error
+
+	close() error
+}
+
+// ids numbers the events of all loads.
+var ids atomic.Int64
+
+func newID() string { return "evt_" + strconv.FormatInt(ids.Add(1), 10) }
+
+// load is what a subject did in a window of time.
+type load struct {
+	elapsed   time.Duration
+	latencies []time.Duration // sorted
+}
+
+// rate is how many a second.
+func (l load) rate() float64 { return float64(len(l.latencies)) / l.elapsed.Seconds() }
+
+// quantile is the latency that a part q of all stays below.
+func (l load) quantile(q float64) time.Duration {
+	return l.latencies[min(int(q*float64(len(l.latencies))), len(l.latencies)-1)]
+}
+
+// drive calls op from so many goroutines until the window has passed, then
+// waits for those under way.
+func drive(ctx context.Context, atOnce int, window time.Duration, op func(ctx context.Context) error) (load, error) {
+	var (
+		group  sync.WaitGroup
+		failed = make([]error, atOnce)
+		times  = make([][]time.Duration, atOnce)
+		start  = time.Now()
+	)
+	for i := range atOnce {
+		group.Go(func() {
+			for begun := time.Now(); begun.Sub(start) < window && failed[i] == nil; {
+				failed[i] = op(ctx)
+				ended := time.Now()
+				times[i] = append(times[i], ended.Sub(begun))
+				begun = ended
+			}
+		})
+	}
+	group.Wait()
+	l := load{elapsed: time.Since(start), latencies: slices.Concat(times...)}
+	slices.Sort(l.latencies)
+	if err := errors.Join(failed...); err != nil {
+		return l, fmt.Errorf("drive load of %d: %w", atOnce, err)
+	}
+	return l, nil
+}
+
+// execute drives executions of new events.
+func execute(ctx context.Context, s subject, atOnce int, window time.Duration) (load, error) {
+	return drive(ctx, atOnce, window, func(ctx context.Context) error { return s.run(ctx, newID()) })
+}
+
+// duplicate drives deliveries of one event after another of those given.
+func duplicate(ctx context.Context, s subject, atOnce int, window time.Duration, handled []string) (load, error) {
+	var next atomic.Int64
+	return drive(ctx, atOnce, window, func(ctx context.Context) error {
+		return s.again(ctx, handled[int(next.Add(1))%len(handled)])
+	})
+}
