@@ -125,6 +125,7 @@ func (h *Handler[E]) validate() error {
 // stepPart is a bound step.
 type stepPart struct {
 	name, fn string
+	tx       string // the type of the transaction that it takes; "" for none
 	invoke   func(ctx context.Context, inputs []byte) ([]byte, error)
 }
 

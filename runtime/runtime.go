@@ -77,21 +77,32 @@ func (rt *Runtime) Register(parts ...Part) error {
 		if err := p.register(&next); err != nil {
 			return fmt.Errorf("register: %w", err)
 		}
+		if s, ok := p.(stepPart); ok {
+			if err := rt.checkTransaction(s.name, s.tx); err != nil {
+				return fmt.Errorf("register: %w", err)
+			}
+		}
 	}
 	rt.registry = next
 	return nil
 }
 
-// seal ends registration and tells the store of the handlers.
-func (rt *Runtime) seal(ctx context.Context) error {
+// closeRegistry ends registration.
+func (rt *Runtime) closeRegistry() error {
 	rt.mu.Lock()
+	defer rt.mu.Unlock()
 	if len(rt.registry.handlers) == 0 {
-		rt.mu.Unlock()
 		return ErrNotRegistered
 	}
 	rt.sealed = true
-	rt.mu.Unlock()
+	return nil
+}
 
+// seal ends registration and tells the store of the handlers.
+func (rt *Runtime) seal(ctx context.Context) error {
+	if err := rt.closeRegistry(); err != nil {
+		return err
+	}
 	rt.announce.Lock()
 	defer rt.announce.Unlock()
 	if rt.told {

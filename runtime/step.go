@@ -50,8 +50,15 @@ type Step[R, In, Out any] struct {
 	// has no key.
 	Key func(in In) string
 
-	// Call runs the function.
+	// Call runs the function. It is nil if Tx is set.
 	Call func(ctx context.Context, r R, in In) (Out, error)
+
+	// Tx is the type of the transaction that the function takes, "pgx.Tx" or
+	// "*sql.Tx"; "" for none. CallTx then runs the function, in a transaction
+	// of the store that commits the function's writes and the step's record
+	// together. Pure makes no difference to such a step.
+	Tx     string
+	CallTx func(ctx context.Context, tx any, r R, in In) (Out, error)
 
 	// Codec encodes inputs and output.
 	Codec Codec[In, Out]
@@ -84,15 +91,13 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	}
 	call := &StepCall{
 		Name: s.Name, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
-		Shape: s.Codec.Shape, Reads: s.Codec.Reads,
+		Shape: s.Codec.Shape, Reads: s.Codec.Reads, Tx: s.Tx,
 		Inputs: func() ([]byte, error) { return s.Codec.AppendIn(nil, &in) },
-		Run: func(ctx context.Context) ([]byte, error) {
-			out, err := s.Call(ctx, r, in)
-			if err != nil {
-				return nil, err
-			}
-			return s.Codec.encodeOut(&out)
-		},
+	}
+	if s.Tx == "" {
+		call.Run = func(ctx context.Context) ([]byte, error) { return s.Codec.encode(s.Call(ctx, r, in)) }
+	} else {
+		call.RunTx = func(ctx context.Context, tx any) ([]byte, error) { return s.Codec.encode(s.CallTx(ctx, tx, r, in)) }
 	}
 	if s.Key != nil {
 		call.Key = func() string { return s.Key(in) }
@@ -108,6 +113,14 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 		return *new(Out), engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", s.Name, err))
 	}
 	return out, nil
+}
+
+// encode encodes what a function returned.
+func (c *Codec[In, Out]) encode(out Out, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.encodeOut(&out)
 }
 
 // encodeOut encodes an output. An output that cannot be encoded fails the same
@@ -129,16 +142,16 @@ func (s *Step[R, In, Out]) Bind(r R) Part {
 	return stepPart{
 		name: s.Name,
 		fn:   s.Func,
+		tx:   s.Tx,
 		invoke: func(ctx context.Context, inputs []byte) ([]byte, error) {
+			if s.Tx != "" {
+				return nil, fmt.Errorf("step %s takes a %s: it runs only in its handler's process, in a transaction of the store", s.Name, s.Tx)
+			}
 			var in In
 			if err := s.Codec.DecodeIn(inputs, &in); err != nil {
 				return nil, fmt.Errorf("step %s: decode inputs: %w", s.Name, err)
 			}
-			out, err := s.Call(ctx, r, in)
-			if err != nil {
-				return nil, err
-			}
-			return s.Codec.encodeOut(&out)
+			return s.Codec.encode(s.Call(ctx, r, in))
 		},
 	}
 }
@@ -194,8 +207,14 @@ type StepCall struct {
 	// Inputs encodes the inputs; nil if the caller cannot show them.
 	Inputs func() ([]byte, error)
 
-	// Run runs the function here, once, and encodes its output.
+	// Run runs the function here, once, and encodes its output. It is nil if
+	// Tx is set.
 	Run func(ctx context.Context) ([]byte, error)
+
+	// Tx is the type of the transaction that the function takes, "" for none.
+	// RunTx then runs it with one.
+	Tx    string
+	RunTx func(ctx context.Context, tx any) ([]byte, error)
 }
 
 // Engine is what generated wrappers speak to; they find it in their context.

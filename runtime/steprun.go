@@ -18,6 +18,9 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 	}
 	defer a.exit()
 
+	if err := nested(ctx, call); err != nil {
+		return nil, err
+	}
 	if err := checkIdentifier(call.Name); err != nil {
 		return nil, a.Refuse(ctx, fmt.Errorf("step %q: its name %w", call.Name, err))
 	}
@@ -196,17 +199,26 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 		return nil, a.refuse(context.Cause(ctx))
 	}
 	row := a.row(r)
+	if r.call.Tx != "" {
+		output, failure, err := a.transact(WithStep(ctx, r.name), r, row)
+		switch {
+		case err != nil:
+			return nil, a.refuse(err)
+		case failure != nil:
+			row.EndedAt = a.now()
+			return nil, a.fail(row, r, failure)
+		}
+		return output, nil
+	}
 	output, err := a.call(ctx, r)
-	row.EndedAt = a.now()
-	if err == nil && len(output) > maxOutput {
-		err = Permanent(fmt.Errorf("output has %d bytes, at most %d can be recorded", len(output), maxOutput))
+	if err == nil {
+		err = checkOutput(output)
 	}
 	if err != nil {
+		row.EndedAt = a.now()
 		return nil, a.fail(row, r, err)
 	}
-	row.Status = StepCompleted
-	row.Output = output
-	row.Detail = encodeDetail(&stepDetail{Reads: r.call.Reads})
+	row.complete(a.now(), output, r.call.Reads)
 	if r.call.Pure {
 		a.leave(row)
 		return output, nil
@@ -217,14 +229,34 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	return output, nil
 }
 
+// complete makes row that of a completed call.
+func (r *StepRow) complete(at time.Time, output []byte, reads []string) {
+	r.EndedAt = at
+	r.Status = StepCompleted
+	r.Output = output
+	r.Detail = encodeDetail(&stepDetail{Reads: reads})
+}
+
+// checkOutput refuses an output that is too large to be recorded.
+func checkOutput(output []byte) error {
+	if len(output) > maxOutput {
+		return Permanent(fmt.Errorf("output has %d bytes, at most %d can be recorded", len(output), maxOutput))
+	}
+	return nil
+}
+
+// timeout returns the context of one try of the step.
+func (r *stepRun) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.call.Timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, r.call.Timeout, errStepTimeout)
+}
+
 // call runs the step's function under its timeout.
 func (a *attempt) call(ctx context.Context, r *stepRun) (output []byte, err error) {
-	ctx = WithStep(ctx, r.name)
-	if r.call.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.call.Timeout, errStepTimeout)
-		defer cancel()
-	}
+	ctx, cancel := r.timeout(WithStep(ctx, r.name))
+	defer cancel()
 	err = guard(func() (err error) {
 		output, err = r.call.Run(ctx)
 		return err

@@ -10,7 +10,8 @@
 // A wrapper behaves as in a first attempt: its output passes through the
 // codec, a failure is a *restaq.StepError, a panic is a failure, a timeout is
 // kept, and a second call under one name returns the first one's result or
-// fails if the inputs differ. Nothing is retried.
+// fails if the inputs differ. Nothing is retried. A step that takes a
+// transaction gets that of WithTransaction.
 package restaqtest
 
 import (
@@ -41,6 +42,16 @@ func EventContext(t testing.TB, event restaq.Event) context.Context {
 	return restaq.WithEngine(t.Context(), &engine{calls: make(map[string]*call)}, restaq.Scope{
 		ExecutionID: ExecutionID, Handler: t.Name(), Attempt: 1, Event: event,
 	})
+}
+
+// transactionKey is where WithTransaction puts the transaction.
+type transactionKey struct{}
+
+// WithTransaction returns a context in which steps that take a transaction get
+// tx, which the test begins, and commits or rolls back. Without it such a step
+// fails.
+func WithTransaction(ctx context.Context, tx any) context.Context {
+	return context.WithValue(ctx, transactionKey{}, tx)
 }
 
 // engine runs steps where they are called.
@@ -114,7 +125,15 @@ func run(ctx context.Context, name string, sc *restaq.StepCall) (output []byte, 
 	}
 	began := time.Now()
 	err = guard(func() (err error) {
-		output, err = sc.Run(ctx)
+		if sc.Tx == "" {
+			output, err = sc.Run(ctx)
+			return err
+		}
+		tx := ctx.Value(transactionKey{})
+		if tx == nil {
+			return fmt.Errorf("it takes a %s: give one by restaqtest.WithTransaction", sc.Tx)
+		}
+		output, err = sc.RunTx(ctx, tx)
 		return err
 	})
 	if sc.Timeout > 0 && time.Since(began) >= sc.Timeout {

@@ -1,0 +1,236 @@
+package restaq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// A Transactor is a store in whose transactions steps can write: their writes
+// and their record are committed together or not at all. It is an optional
+// ability.
+type Transactor interface {
+	// TxType is the type of the transactions as it is written in Go: "pgx.Tx"
+	// or "*sql.Tx".
+	TxType() string
+
+	// Transact begins a transaction, calls fn, appends the progress that fn
+	// returns as Record does, and commits. The lease is checked in between,
+	// under the lock that holds off a take-over until the commit. d is how
+	// long a lease lasts: a transaction whose process has stopped ends sooner.
+	//
+	// Whatever goes wrong, a panic of fn included, rolls back. fn gets a
+	// context that ends with the transaction. It is called once at most, and
+	// not at all if no transaction could be begun. Its error comes back as it
+	// is, unless the transaction ended for a reason of its own, which then
+	// comes back. ErrLeaseLost says what it says of Record. A function that
+	// ended the transaction by itself makes it ErrTransactionEnded, marked
+	// Permanent; one that rolled back and returned an error is let pass.
+	//
+	// ErrUncertain says that the commit may have been done: Recorded tells.
+	Transact(ctx context.Context, lease Lease, d time.Duration, fn func(ctx context.Context, tx any) (*Progress, error)) error
+
+	// Recorded reports whether the row seq of the lease's attempt is stored,
+	// after it has waited for the end of the transaction that may store it.
+	Recorded(ctx context.Context, lease Lease, seq int) (bool, error)
+}
+
+// An Outbox is a store that can insert an event in a transaction of its
+// users. It is an optional ability.
+type Outbox interface {
+	// InsertTx is Insert of a new event, none of whose executions begins at
+	// once, in a transaction that the caller commits. If the event is there
+	// already, created is false and executions are those that its delivery
+	// made. After an error the transaction is of no more use.
+	InsertTx(ctx context.Context, tx any, in *Insertion) (created bool, executions []Execution, err error)
+}
+
+var (
+	// ErrTransactionEnded says that a step's function committed or rolled back
+	// the transaction that it was given, which is the runtime's to do.
+	ErrTransactionEnded = errors.New("the step ended its transaction itself: leave that to the runtime, which commits when the function returns nil and rolls back when it returns an error")
+
+	// ErrUncertain says that the answer to a commit was lost.
+	ErrUncertain = errors.New("the answer to the commit was lost")
+)
+
+// transactionKey marks the context of a function that has a transaction.
+type transactionKey struct{}
+
+// transactionScope is what a step's function with a transaction left behind.
+type transactionScope struct {
+	step      string      // record name
+	delivered atomic.Bool // it put an event into the transaction
+}
+
+func transactionFrom(ctx context.Context) *transactionScope {
+	s, _ := ctx.Value(transactionKey{}).(*transactionScope)
+	return s
+}
+
+// checkTransaction reports why the runtime's store cannot run a step.
+func (rt *Runtime) checkTransaction(name, tx string) error {
+	if tx == "" {
+		return nil
+	}
+	has := "has no transactions for steps"
+	if t, ok := rt.store.(Transactor); ok {
+		if t.TxType() == tx {
+			return nil
+		}
+		has = "gives " + t.TxType()
+	}
+	needed := "a store with such transactions"
+	switch tx {
+	case "pgx.Tx":
+		needed = "a store of package postgres"
+	case "*sql.Tx":
+		needed = "a store of package sqlite"
+	}
+	return fmt.Errorf("step %q takes a transaction of type %s and needs %s; %T %s", name, tx, needed, rt.store, has)
+}
+
+// transact runs a step that takes a transaction, in which row is recorded as
+// the step's completion. Whatever else comes of it is not recorded yet:
+// failure is the step's own, err one that is not.
+func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output []byte, failure, err error) {
+	if err := a.rt.checkTransaction(r.name, r.call.Tx); err != nil {
+		return nil, Permanent(err), nil
+	}
+	store := a.rt.store.(Transactor)
+	scope := &transactionScope{step: r.name}
+	var written Progress
+	uncertain := false
+	work := func(ctx context.Context, tx any) (*Progress, error) {
+		ctx = context.WithValue(ctx, transactionKey{}, scope)
+		failure = guard(func() (err error) {
+			output, err = r.call.RunTx(ctx, tx)
+			return err
+		})
+		if failure == nil {
+			failure = checkOutput(output)
+		}
+		if failure == nil {
+			failure = context.Cause(ctx) // a result after the deadline is none
+		}
+		if failure != nil {
+			return nil, failure
+		}
+		row.complete(a.now(), output, r.call.Reads)
+		written = a.progress(&row)
+		return &written, nil
+	}
+	ctx, cancel := r.timeout(ctx)
+	defer cancel()
+	err = a.persist("begin transaction", func(context.Context) error {
+		called := false
+		failure = nil
+		err := store.Transact(ctx, a.lease, a.rt.cfg.Lease, func(ctx context.Context, tx any) (*Progress, error) {
+			called = true
+			return work(ctx, tx)
+		})
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrUncertain) && failure == nil:
+			uncertain = true
+		case failure == nil && errors.Is(err, ErrLeaseLost):
+			return err
+		case called || ctx.Err() != nil: // it was rolled back
+			failure = err
+		default:
+			return err
+		}
+		return nil
+	})
+	if err == nil && uncertain {
+		failure, err = a.settle(store, row.Seq)
+	}
+	if context.Cause(ctx) == errStepTimeout && failure != nil {
+		failure = errStepTimeout
+	}
+	if err != nil || failure != nil {
+		return nil, failure, err
+	}
+	a.mu.Lock()
+	a.dropWritten(written.Steps)
+	a.mu.Unlock()
+	if scope.delivered.Load() {
+		a.rt.work.pending()
+	}
+	return output, nil, nil
+}
+
+// settle finds out what became of a commit whose answer was lost.
+func (a *attempt) settle(store Transactor, seq int) (failure, err error) {
+	recorded := false
+	err = a.persist("find out about a commit", func(ctx context.Context) (err error) {
+		recorded, err = store.Recorded(ctx, a.lease, seq)
+		return err
+	})
+	if err == nil && !recorded {
+		failure = errors.New("the transaction was rolled back: the connection was lost before it was committed")
+	}
+	return failure, err
+}
+
+// nested refuses a step inside the transaction of another: its record would be
+// committed apart from it, and wait for it where a store writes once at a
+// time.
+func nested(ctx context.Context, call *StepCall) error {
+	scope := transactionFrom(ctx)
+	if scope == nil {
+		return nil
+	}
+	return Permanent(fmt.Errorf("step %s is called in the transaction of step %s: call it from the handler", call.Name, scope.step))
+}
+
+// DeliverTx is Deliver within a transaction of the caller's, which the caller
+// commits: an event of the program's own goes out if and only if the rest of
+// the transaction does. tx is a transaction of the store's database, of the
+// store's kind: a pgx.Tx or a *sql.Tx, begun by the caller or given to a step.
+//
+// The event counts as delivered once the transaction is committed, and its
+// executions begin then, at the next poll at the latest. After a rollback
+// there is no such event, the receipt is void, and the event may be delivered
+// again. Until either, whoever else delivers the same event waits. After an
+// error the transaction can only be rolled back. ErrUnsupported says that the
+// store has no such transactions.
+func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt, error) {
+	if err := event.validate(); err != nil {
+		return Receipt{}, fmt.Errorf("deliver in transaction: %w: %w", ErrInvalidEvent, err)
+	}
+	outbox, ok := rt.store.(Outbox)
+	if !ok {
+		return Receipt{}, fmt.Errorf("deliver in transaction: %T: %w", rt.store, ErrUnsupported)
+	}
+	// The store is not told of the handlers here: that is a write of its own.
+	if err := rt.closeRegistry(); err != nil {
+		return Receipt{}, fmt.Errorf("deliver in transaction: %w", err)
+	}
+	event.Header = storedHeader(event.Header)
+	if event.Payload == nil {
+		event.Payload = []byte{}
+	}
+	in := &Insertion{Event: &event}
+	for _, h := range rt.registry.subscribers(event.Type) {
+		in.Executions = append(in.Executions, rt.newExecution(h, &event))
+	}
+	if len(in.Executions) == 0 {
+		switch rt.cfg.Unhandled {
+		case DropUnhandled:
+			return Receipt{}, nil
+		case KeepUnhandledWithoutPayload:
+			event.Payload, event.Header = nil, nil
+		}
+	}
+	created, executions, err := outbox.InsertTx(ctx, tx, in)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("deliver event %s from %s in transaction: %w", event.ID, event.Source, err)
+	}
+	if scope := transactionFrom(ctx); scope != nil {
+		scope.delivered.Store(true)
+	}
+	return Receipt{Duplicate: !created, Executions: executions}, nil
+}
