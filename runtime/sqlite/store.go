@@ -32,10 +32,16 @@ type Config struct {
 	// Readers bounds the connections that read. Default: 4. Raise it where
 	// many requests read histories or lists at once.
 	Readers int
+
+	// TxTimeout bounds the transaction of a step that takes a *sql.Tx. All
+	// other writes wait for it, the renewals of leases among them, so it
+	// should stay far below restaq.Config.Lease. Default: 1s.
+	TxTimeout time.Duration
 }
 
 const (
-	defaultReaders = 4
+	defaultReaders   = 4
+	defaultTxTimeout = time.Second
 
 	// busyTimeout is how long a connection waits where SQLite itself waits,
 	// and busyLimit how long the writer waits for other processes.
@@ -50,6 +56,7 @@ type Store struct {
 	now    func() time.Time // the clock; tests move it
 	writer *writer
 	reader *reader
+	txs    *transactions
 
 	migrating sync.Mutex
 	applied   []string // migrations, under migrating
@@ -61,6 +68,9 @@ var (
 	_ restaq.Pruner    = (*Store)(nil)
 	_ restaq.Directory = (*Store)(nil)
 	_ restaq.Keyed     = (*Store)(nil)
+
+	_ restaq.Transactor = (*Store)(nil)
+	_ restaq.Outbox     = (*Store)(nil)
 )
 
 // Open opens the file at path, which it makes if it is not there, and brings
@@ -84,6 +94,12 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if cfg.Readers == 0 {
 		cfg.Readers = defaultReaders
+	}
+	if cfg.TxTimeout < 0 {
+		return nil, errors.New("config: TxTimeout: must not be negative")
+	}
+	if cfg.TxTimeout == 0 {
+		cfg.TxTimeout = defaultTxTimeout
 	}
 	if err := checkPath(cfg.Path); err != nil {
 		return nil, fmt.Errorf("config: Path: %w", err)
@@ -123,6 +139,10 @@ func (s *Store) setUp(ctx context.Context, cfg Config) (err error) {
 		}
 	}
 	s.reader, err = openReader(s.path, cfg.Readers)
+	if err != nil {
+		return err
+	}
+	s.txs, err = openTransactions(s.path, cfg.TxTimeout)
 	return err
 }
 
@@ -131,6 +151,9 @@ func (s *Store) Close() error {
 	var errs []error
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
+	}
+	if s.txs != nil {
+		errs = append(errs, s.txs.close())
 	}
 	if s.reader != nil {
 		errs = append(errs, s.reader.close())

@@ -40,6 +40,10 @@ type job struct {
 	// what it hands to its caller anew each time.
 	run func(tx *tx) error
 
+	// hold, if it is set, is called instead, between two transactions: the
+	// writer stands still until it returns.
+	hold func()
+
 	// state says who has the job: while it is queued, the caller may still
 	// give it up; once taken, the caller waits for its end.
 	state atomic.Int32
@@ -120,19 +124,10 @@ func useWAL(ctx context.Context, conn *sql.Conn) error {
 // do has fn run in a write transaction and waits until it is committed. Fn
 // must not keep the tx.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
-	if err := ctx.Err(); err != nil {
+	j := &job{run: fn, done: make(chan struct{})}
+	if err := w.enqueue(ctx, j); err != nil {
 		return err
 	}
-	j := &job{run: fn, done: make(chan struct{})}
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return errClosed
-	}
-	w.queue = append(w.queue, j)
-	w.mu.Unlock()
-	w.signal()
-
 	select {
 	case <-j.done:
 		return j.err
@@ -146,6 +141,24 @@ func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	return j.err
 }
 
+// enqueue hands a job to the writer.
+func (w *writer) enqueue(ctx context.Context, j *job) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if ctx.Value(standing{w}) != nil {
+		return errInTransaction
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	w.queue = append(w.queue, j)
+	w.signal()
+	return nil
+}
+
 func (w *writer) signal() {
 	select {
 	case w.wake <- struct{}{}:
@@ -154,18 +167,36 @@ func (w *writer) signal() {
 }
 
 // run commits what queues up, until the writer is closed and the queue empty.
+// Between commits it stands still for one job at a time that wants it to, so
+// that a write, a renewal above all, waits for one of them at most.
 func (w *writer) run() {
 	defer close(w.done)
-	for range w.wake {
-		w.mu.Lock()
-		jobs, closed := w.queue, w.closed
-		w.queue = nil
-		w.mu.Unlock()
-		if len(jobs) > 0 {
-			w.commit(jobs)
+	var holds []*job
+	for closed := false; !closed || len(holds) > 0; {
+		if len(holds) == 0 {
+			<-w.wake
 		}
-		if closed {
-			return // nothing is queued after closed was set
+		w.mu.Lock()
+		jobs := w.queue
+		w.queue = nil
+		closed = w.closed // nothing is queued after it was set
+		w.mu.Unlock()
+		var writes []*job
+		for _, j := range jobs {
+			if j.hold != nil {
+				holds = append(holds, j)
+			} else {
+				writes = append(writes, j)
+			}
+		}
+		if len(writes) > 0 {
+			w.commit(writes)
+		}
+		if len(holds) > 0 {
+			if j := holds[0]; j.take() {
+				j.hold()
+			}
+			holds = holds[1:]
 		}
 	}
 }
@@ -237,10 +268,12 @@ func (w *writer) begin() (*tx, error) {
 	return tx, nil
 }
 
-// tx is a write transaction. It belongs to the writer's goroutine.
+// tx is a write transaction. It belongs to the writer's goroutine, unless it
+// is a user's.
 type tx struct {
-	w   *writer
-	now time.Time // of all that it writes
+	w    *writer
+	user *userTx   // nil for one of the writer's
+	now  time.Time // of all that it writes
 }
 
 // run runs jobs and commits; it leaves each job's own error with it. After an
@@ -300,6 +333,9 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 }
 
 func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+	if t.user != nil {
+		return t.user.tx.ExecContext(t.user.ctx, query, args...)
+	}
 	stmt, err := t.stmt(query)
 	if err != nil {
 		return nil, err
@@ -308,6 +344,9 @@ func (t *tx) exec(query string, args ...any) (sql.Result, error) {
 }
 
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	if t.user != nil {
+		return t.user.tx.QueryContext(t.user.ctx, query, args...)
+	}
 	stmt, err := t.stmt(query)
 	if err != nil {
 		return nil, err
