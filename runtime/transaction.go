@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -59,10 +59,21 @@ var (
 // transactionKey marks the context of a function that has a transaction.
 type transactionKey struct{}
 
-// transactionScope is what a step's function with a transaction left behind.
+// transactionScope is what the runtime knows of a function that has a
+// transaction.
 type transactionScope struct {
-	step      string      // record name
-	delivered atomic.Bool // it put an event into the transaction
+	step string // record name
+
+	mu      sync.Mutex
+	pending []string // handlers that have work once it is committed
+}
+
+func (s *transactionScope) pend(executions []Execution) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range executions {
+		s.pending = append(s.pending, executions[i].Handler)
+	}
 }
 
 func transactionFrom(ctx context.Context) *transactionScope {
@@ -156,8 +167,10 @@ func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output
 	a.mu.Lock()
 	a.dropWritten(written.Steps)
 	a.mu.Unlock()
-	if scope.delivered.Load() {
-		a.rt.work.pending()
+	scope.mu.Lock()
+	defer scope.mu.Unlock()
+	for _, handler := range scope.pending {
+		a.rt.pend(handler)
 	}
 	return output, nil, nil
 }
@@ -229,8 +242,8 @@ func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt,
 	if err != nil {
 		return Receipt{}, fmt.Errorf("deliver event %s from %s in transaction: %w", event.ID, event.Source, err)
 	}
-	if scope := transactionFrom(ctx); scope != nil {
-		scope.delivered.Store(true)
+	if scope := transactionFrom(ctx); scope != nil && created {
+		scope.pend(executions)
 	}
 	return Receipt{Duplicate: !created, Executions: executions}, nil
 }

@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+var (
+	_ restaq.Transactor = (*Store)(nil)
+	_ restaq.Outbox     = (*Store)(nil)
+)
+
+// beginSQL begins a step's transaction. All of it is one round trip, and none
+// of it takes a snapshot: the step may still choose another isolation level.
+//
+// A process that stops in the middle, or whose network does, loses the
+// transaction after half a lease, before anybody can take the execution over:
+// the locks of the transaction are then gone.
+//
+// The mark says that it is still this transaction when the step has returned:
+// PostgreSQL forgets it with the transaction.
+const beginSQL = `BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL idle_in_transaction_session_timeout = %[1]d;
+SET LOCAL tcp_user_timeout = %[1]d;
+SET LOCAL restaq_step.mark = '%[2]s'`
+
+// recordInSQL is recordSQL at the end of a step's transaction, if it is still
+// the one that bears the mark. Its lock keeps the execution from being taken
+// over until the commit.
+const recordInSQL = `
+WITH marked AS MATERIALIZED (
+	SELECT coalesce(current_setting('restaq_step.mark', true), '') = $16::text AS ok
+), held AS MATERIALIZED (
+	SELECT execution, attempts AS attempt, step FROM restaq.work
+	WHERE execution = $13::uuid AND token = $14::bigint AND status = 'running' AND (SELECT ok FROM marked)
+	FOR KEY SHARE
+), ` + appendSQL + `, current AS (
+	UPDATE restaq.work w SET step = $15::text
+	FROM held h WHERE w.execution = h.execution AND h.step <> $15::text
+)
+SELECT ok, EXISTS (SELECT FROM held) FROM marked`
+
+// awaitWorkSQL waits for the transaction that may have recorded a step: it
+// holds FOR KEY SHARE. recordedSQL, a statement of its own, sees what became
+// of it.
+const (
+	awaitWorkSQL = `SELECT true FROM restaq.work WHERE execution = $1::uuid FOR UPDATE`
+
+	recordedSQL = `SELECT EXISTS (SELECT FROM restaq.step
+		WHERE execution = $1::uuid AND attempt = $2::integer AND seq = $3::integer)`
+)
+
+// TxType says that steps get a pgx.Tx.
+func (s *Store) TxType() string { return "pgx.Tx" }
+
+// Transact runs fn in a transaction that its progress is recorded in.
+//
+// Statements of fn may be as far apart as half of d; then the server ends the
+// transaction.
+func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duration, fn func(ctx context.Context, tx any) (*restaq.Progress, error)) error {
+	if _, ok := parseID(lease.Execution); !ok {
+		return restaq.ErrLeaseLost
+	}
+	limit := max(d/2, time.Millisecond)
+	mark := rand.Text()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	defer conn.Release()
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: fmt.Sprintf(beginSQL, limit.Milliseconds(), mark)})
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	// Whatever happens, the end is sent: not even the end of ctx keeps it.
+	end, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	rollback := func() {
+		timer := time.AfterFunc(limit, cancel)
+		defer timer.Stop()
+		tx.Rollback(end) // closes the connection if it fails, and so rolls back
+	}
+	defer rollback() // does nothing after a commit
+
+	user := &userTx{Tx: tx}
+	progress, err := fn(ctx, user)
+	switch status := conn.Conn().PgConn().TxStatus(); {
+	case user.committed.Load(), user.rolledBack.Load() && err == nil:
+		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case status == 'I' && !user.rolledBack.Load() && !conn.Conn().IsClosed():
+		return restaq.Permanent(restaq.ErrTransactionEnded) // by a statement
+	case err != nil:
+		return err
+	case status == 'E':
+		return errors.New("the transaction was rolled back: the step went past an error of one of its statements")
+	}
+	if err := s.recordIn(ctx, tx, lease, progress, mark); err != nil {
+		return err
+	}
+	timer := time.AfterFunc(limit, cancel)
+	defer timer.Stop()
+	return committed(tx.Commit(end))
+}
+
+// recordIn appends progress in a step's transaction.
+func (s *Store) recordIn(ctx context.Context, tx pgx.Tx, lease restaq.Lease, p *restaq.Progress, mark string) error {
+	id, _ := parseID(lease.Execution)
+	var rows stepRows
+	rows.add(id, p.Steps)
+	var marked, held bool
+	err := tx.QueryRow(ctx, s.q(recordInSQL), rows.arguments(id, lease.Token, p.Current, mark)...).Scan(&marked, &held)
+	switch {
+	case err != nil:
+		return fmt.Errorf("record step: %w", err)
+	case !marked:
+		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case !held:
+		return restaq.ErrLeaseLost
+	}
+	return nil
+}
+
+// committed is what the result of a commit means. An error that the server
+// sent, and with which it did not end the connection, says that it rolled
+// back. Anything else leaves it open.
+func committed(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed),
+		errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR":
+		return fmt.Errorf("commit: %w", err)
+	}
+	return fmt.Errorf("%w: %w", restaq.ErrUncertain, err)
+}
+
+// userTx is the transaction as a step sees it: one that it cannot commit.
+// Begin, which makes a savepoint, is the embedded one's.
+type userTx struct {
+	pgx.Tx
+	committed  atomic.Bool // the step tried to
+	rolledBack atomic.Bool
+}
+
+// Commit commits nothing. It makes the step fail.
+func (t *userTx) Commit(context.Context) error {
+	t.committed.Store(true)
+	return restaq.ErrTransactionEnded
+}
+
+// Rollback rolls back at once. The step then fails, or has failed.
+func (t *userTx) Rollback(ctx context.Context) error {
+	t.rolledBack.Store(true)
+	return t.Tx.Rollback(ctx)
+}
+
+// Recorded reports whether a row is stored.
+func (s *Store) Recorded(ctx context.Context, lease restaq.Lease, seq int) (found bool, err error) {
+	id, ok := parseID(lease.Execution)
+	if !ok {
+		return false, nil
+	}
+	err = s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.q(awaitWorkSQL), id); err != nil {
+			return err
+		}
+		found, err = one[bool](ctx, tx, s.q(recordedSQL), id, int32(lease.Attempt), int32(seq))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for step: %w", err)
+	}
+	return found, nil
+}
+
+// InsertTx stores a new event with its executions in a transaction of the
+// caller's. The unique index on the event's id makes it wait for another
+// transaction that stores the same event.
+func (s *Store) InsertTx(ctx context.Context, user any, in *restaq.Insertion) (created bool, executions []restaq.Execution, err error) {
+	tx, ok := user.(pgx.Tx)
+	if !ok {
+		return false, nil, fmt.Errorf("insert event: the transaction is a %T, want a pgx.Tx of this database", user)
+	}
+	args, err := newArguments(in)
+	if err == nil {
+		e := in.Event
+		args = append(args, e.Source, e.ID, e.Provider, e.Type, e.Payload, encodeHeader(e.Header), len(in.Executions) == 0)
+		created, executions, err = s.made(ctx, tx, in, e.Ref(), insertSQL, args)
+	}
+	if err == nil && !created {
+		var found *restaq.StoredEvent
+		if found, err = s.lookup(ctx, tx, in.Event.Source, in.Event.ID); err == nil {
+			executions = found.Executions
+		}
+	}
+	if err != nil {
+		return false, nil, fmt.Errorf("insert event: %w", err)
+	}
+	return created, executions, nil
+}
