@@ -7,11 +7,13 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WITH_POSTGRES = go run ./internal/pgtest/withpostgres
 # How long each fuzz target runs.
 FUZZTIME = 10s
+# How long the scenarios of internal/chaos that go on at random take together.
+SOAK = 10m
 # The Go files that are ours to format; testdata may be broken on purpose.
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
 .DEFAULT_GOAL = help
-.PHONY: help generate test race fuzz lint check-generated examples demo bench
+.PHONY: help generate test race fuzz soak lint check-generated examples demo bench
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +33,9 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
 		go test -run '^$$' -fuzz "^$${func#func }$$" -fuzzminimizetime 5x -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
+
+soak: ## kill, stop and cut off processes and the server for SOAK (10m)
+	$(WITH_POSTGRES) env RESTAQ_SOAK=$(SOAK) go test -count=1 -timeout 0 -v ./internal/chaos
 
 lint: ## gofmt, vet, staticcheck, tidy modules
 	@echo gofmt -l; unformatted=$$(gofmt -l $(GO_FILES)) && test -z "$$unformatted" || { echo "$$unformatted"; exit 1; }

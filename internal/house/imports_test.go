@@ -72,6 +72,8 @@ var table = []Rule{
 
 	// Test support, of neither half.
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
+	{Tree: "./internal/chaos", TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5/..."}}, // tests only
+	{Tree: "./internal/leasemodel"},
 	{Tree: "./internal/house"},
 }
 

@@ -1,0 +1,269 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/restaq/restaq/internal/pgtest"
+	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/runtime/postgres"
+	"github.com/restaq/restaq/runtime/sqlite"
+)
+
+// lister is a store that can also list.
+type lister interface {
+	restaq.Store
+	restaq.Lister
+}
+
+// fleet is a database, a ledger, and the workers on them.
+type fleet struct {
+	t      *testing.T
+	kind   string // of store
+	target string // URL or path, for workers and the fleet itself
+	dir    string
+	ledger string
+	store  lister          // the test's own
+	user   *restaq.Runtime // on store; has the handler but does not run
+
+	mu    sync.Mutex
+	alive []*process
+}
+
+// newFleet makes a fleet on an empty database.
+func newFleet(t *testing.T, kind string) *fleet {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), "restaq.db")
+	if kind == "postgres" {
+		target = pgtest.URL(t)
+	}
+	return newFleetOn(t, kind, target)
+}
+
+// newFleetOn makes a fleet on the database at target.
+func newFleetOn(t *testing.T, kind, target string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, kind: kind, target: target, dir: t.TempDir()}
+	f.ledger = filepath.Join(f.dir, "ledger")
+	if kind == "sqlite" {
+		store, err := sqlite.Open(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.store = store
+		t.Cleanup(func() { store.Close() })
+	} else {
+		store, err := postgres.OpenConfig(t.Context(), postgres.Config{URL: target, MaxConns: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.store = store
+		t.Cleanup(func() { store.Close() })
+	}
+	rt, err := restaq.New(f.store, restaq.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = rt.Register(restaq.Handler[restaq.Event]{
+		Name: handlerName, Events: []string{eventType}, Func: func(context.Context, restaq.Event) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.user = rt
+	t.Cleanup(f.stopAll)
+	return f
+}
+
+// process is a worker process.
+type process struct {
+	cfg     workerConfig
+	cmd     *exec.Cmd
+	url     string
+	started time.Time
+	ended   chan struct{} // closed when it has ended
+	log     string        // file of its standard error
+}
+
+// start starts a worker and returns when it takes requests. Zero fields of cfg
+// are filled in.
+func (f *fleet) start(cfg workerConfig) *process {
+	f.t.Helper()
+	p, err := f.launch(cfg)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return p
+}
+
+// launch is start for any goroutine.
+func (f *fleet) launch(cfg workerConfig) (*process, error) {
+	cfg.Kind, cfg.Ledger = f.kind, f.ledger
+	setDefault(&cfg.Target, f.target)
+	setDefault(&cfg.Concurrency, 16)
+	setDefault(&cfg.Attempts, 1000)
+	setDefault(&cfg.Lease, 2*time.Second)
+	setDefault(&cfg.Poll, 100*time.Millisecond)
+	setDefault(&cfg.Shutdown, 10*time.Second)
+	setDefault(&cfg.Backoff, restaq.Backoff{Min: 20 * time.Millisecond, Max: 200 * time.Millisecond})
+	p := &process{cfg: cfg, started: time.Now(), ended: make(chan struct{}), log: filepath.Join(f.dir, cfg.Name+".log")}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd = exec.Command(os.Args[0])
+	p.cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
+	if cfg.Zone != "" {
+		p.cmd.Env = append(p.cmd.Env, "TZ="+cfg.Zone)
+	}
+	p.cmd.Stderr = log
+	if _, err := p.cmd.StdinPipe(); err != nil { // closed when this process ends
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, readErr := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		_ = p.cmd.Wait() // the state says how it ended
+		close(p.ended)
+	}()
+	if cfg.Fail == nil && readErr != nil {
+		return nil, fmt.Errorf("worker %s did not start: %w\n%s", cfg.Name, readErr, p.lastLines())
+	}
+	p.url = strings.TrimSpace(line)
+	f.mu.Lock()
+	f.alive = append(f.alive, p)
+	f.mu.Unlock()
+	go func() {
+		<-p.ended
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for i, other := range f.alive {
+			if other == p {
+				f.alive = append(f.alive[:i:i], f.alive[i+1:]...)
+			}
+		}
+	}()
+	return p, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	if *field == *new(T) {
+		*field = value
+	}
+}
+
+// workers returns the processes that have not ended.
+func (f *fleet) workers() []*process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]*process(nil), f.alive...)
+}
+
+// anyone returns one of the processes, or nil.
+func (f *fleet) anyone() *process {
+	all := f.workers()
+	if len(all) == 0 {
+		return nil
+	}
+	return all[rand.N(len(all))]
+}
+
+// signal sends a signal; a process that has ended does not mind.
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// kill ends the process as a crash does.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *process) lastLines() string {
+	data, _ := os.ReadFile(p.log) // best effort
+	return string(data[max(0, len(data)-4000):])
+}
+
+// stopAll ends what is still there.
+func (f *fleet) stopAll() {
+	for _, p := range f.workers() {
+		p.kill()
+	}
+}
+
+// entries returns the ledger as it is.
+func (f *fleet) entries() []entry {
+	f.t.Helper()
+	all, err := readLedger(f.ledger)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
+}
+
+// saw waits for a ledger entry that match accepts, and returns it.
+func (f *fleet) saw(what string, match func(e *entry) bool) entry {
+	f.t.Helper()
+	var found entry
+	until(f.t, "ledger: "+what, func() bool {
+		for _, e := range f.entries() {
+			if match(&e) {
+				found = e
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// settle waits until no execution is waiting or running.
+func (f *fleet) settle() {
+	f.t.Helper()
+	var last string
+	defer func() {
+		if f.t.Failed() {
+			f.t.Log(last)
+		}
+	}()
+	until(f.t, "all executions finished", func() bool {
+		ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+		defer cancel()
+		page, err := f.store.List(ctx, restaq.Filter{
+			Statuses: []string{string(restaq.Pending), string(restaq.Running), "retrying"}, Limit: 3,
+		})
+		last = fmt.Sprintf("unfinished: %+v, %v", page.Executions, err)
+		return err == nil && len(page.Executions) == 0
+	})
+}

@@ -1,0 +1,80 @@
+//go:build linux
+
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+)
+
+// workerEnv, if set, makes the test binary a worker process; it holds a
+// workerConfig as JSON.
+const workerEnv = "RESTAQ_CHAOS_WORKER"
+
+// soakEnv is how long all scenarios that go on at random take together.
+const soakEnv = "RESTAQ_SOAK"
+
+// scenariosAtRandom is how many tests call span.
+const scenariosAtRandom = 5
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(workerEnv)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	go func() { // the test's end of the pipe closes when it ends, however it ends
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(3)
+	}()
+	var cfg workerConfig
+	err := json.Unmarshal([]byte(text), &cfg)
+	if err == nil {
+		err = runWorker(cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// span is how long a scenario makes trouble at random: short, or its share of
+// a soak.
+func span(t *testing.T, short time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv(soakEnv)
+	if text == "" {
+		return short
+	}
+	total, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("%s: %v", soakEnv, err)
+	}
+	return max(short, total/scenariosAtRandom)
+}
+
+// patience bounds every wait for something that must happen. It is never
+// reached unless it does not.
+const patience = 90 * time.Second
+
+// until waits until done, and fails t if it never is.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain: %s", patience, what)
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatalf("%s: %v", what, t.Context().Err())
+		}
+	}
+}

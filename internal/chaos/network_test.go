@@ -1,0 +1,96 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// Requests and answers are lost, cut, delayed and swallowed, each one's way.
+func TestNetworkFails(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	all := []fault{loseAnswer, cutAnswer, cutQuestion, swallowReply, swallowAll, delay}
+	p := newProxy(t, f.target, sometimes(40, all...))
+	f.underLoad(4*time.Second, crashes, func(cfg *workerConfig) { cfg.Target = p.url }, func(ctx context.Context) {
+		<-ctx.Done()
+		p.calm.Store(true)
+	})
+	for _, kind := range all {
+		t.Logf("%s: %d", kind, p.counts[kind].Load())
+		if p.counts[kind].Load() == 0 {
+			t.Errorf("fault never came: %s", kind)
+		}
+	}
+}
+
+// The server commits and the answer is lost: whoever asks again recognises its
+// own work. No step runs twice.
+func TestAnswersAreLost(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	p := newProxy(t, f.target, sometimes(10, loseAnswer))
+	// A claim whose answer was lost leaves leases that nobody knows of, so
+	// attempts may be lost; steps may not.
+	f.underLoad(3*time.Second, crashes, func(cfg *workerConfig) {
+		cfg.Target, cfg.Lease = p.url, 5*time.Second
+	}, func(ctx context.Context) {
+		<-ctx.Done()
+		p.calm.Store(true)
+	})
+	type call struct {
+		execution, step string
+		attempt         int
+	}
+	runs := make(map[call]int)
+	values := make(map[call]string)
+	for _, e := range f.entries() {
+		c := call{execution: e.Execution, step: e.Step}
+		switch e.What {
+		case returned:
+			if runs[c]++; runs[c] > 1 {
+				t.Errorf("execution %s: step %s completed %d times", c.execution, c.step, runs[c])
+			}
+		case recorded:
+			if before, ok := values[c]; ok && before != e.Value {
+				t.Errorf("execution %s: step %s returned %q and then %q", c.execution, c.step, before, e.Value)
+			}
+			values[c] = e.Value
+		}
+	}
+	t.Logf("%d answers lost", p.counts[loseAnswer].Load())
+	if p.counts[loseAnswer].Load() == 0 {
+		t.Error("no answer was lost")
+	}
+}
+
+// A worker is cut off from the server for longer than its lease, with all its
+// connections open and silent. The others take over; what it comes back with
+// is refused.
+func TestPartition(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	var proxies []*proxy
+	f.underLoad(5*time.Second, crashes, func(cfg *workerConfig) {
+		p := newProxy(t, f.target, sometimes(1, none))
+		proxies = append(proxies, p)
+		cfg.Target, cfg.Lease = p.url, time.Second
+	}, func(ctx context.Context) {
+		for pause(ctx, 200*time.Millisecond) == nil {
+			p := proxies[rand.N(len(proxies))]
+			p.silent.Store(true)
+			_ = pause(ctx, time.Second+time.Duration(rand.N(1000))*time.Millisecond)
+			p.silent.Store(false)
+		}
+	})
+	lost := false
+	for _, e := range f.entries() {
+		lost = lost || e.What == refused && e.Text == restaq.ErrLeaseLost.Error()
+	}
+	t.Logf("some write was refused: %t", lost)
+}

@@ -1,0 +1,102 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// underLoad runs trouble for the time of a scenario at random while three
+// workers take events, then waits for the end of all work and checks it.
+func (f *fleet) underLoad(short time.Duration, allowed []restaq.AttemptOutcome, configure func(*workerConfig), trouble func(ctx context.Context)) {
+	f.t.Helper()
+	for i := range 3 {
+		cfg := workerConfig{Name: fmt.Sprint("worker-", i)}
+		if configure != nil {
+			configure(&cfg)
+		}
+		f.start(cfg)
+	}
+	ctx, stop := context.WithTimeout(f.t.Context(), span(f.t, short))
+	defer stop()
+	s := newSendings()
+	var group sync.WaitGroup
+	group.Go(func() { f.load(ctx, s, 4, 50*time.Millisecond, 5) })
+	var seen sightings
+	group.Go(func() { seen = f.watch(ctx, s) })
+	trouble(ctx)
+	group.Wait()
+	f.settle()
+	ev := f.verify(s, evidence{seen: seen, allowed: allowed})
+	if len(f.workers()) < 3 {
+		f.t.Error("a worker has ended by itself")
+	}
+	report(f.t, s, ev)
+}
+
+// The server is killed and starts again. What had begun before goes on in the
+// same processes: nothing is lost, but attempts may be, if the server is away
+// for longer than a lease.
+func TestServerIsKilledAndStartsAgain(t *testing.T) {
+	t.Parallel()
+	server := newServer(t)
+	f := newFleetOn(t, "postgres", server.url)
+	kills := 0
+	f.underLoad(5*time.Second, crashes, nil, func(ctx context.Context) {
+		for ; pause(ctx, time.Duration(500+rand.N(1000))*time.Millisecond) == nil; kills++ {
+			if err := server.kill(); err != nil {
+				t.Error(err)
+				return
+			}
+			_ = pause(ctx, time.Duration(rand.N(1500))*time.Millisecond)
+			starting, cancel := context.WithTimeout(t.Context(), patience)
+			err := server.start(starting)
+			cancel()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	t.Logf("%d kills of the server", kills)
+	if kills == 0 {
+		t.Error("the server was never killed")
+	}
+}
+
+// Every connection is ended by the server, over and over.
+func TestConnectionsAreTerminated(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	conn, err := pgx.Connect(t.Context(), f.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	ended := 0
+	f.underLoad(3*time.Second, crashes, nil, func(ctx context.Context) {
+		for pause(ctx, time.Duration(20+rand.N(150))*time.Millisecond) == nil {
+			var n int
+			err := conn.QueryRow(t.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&n)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ended += n
+		}
+	})
+	t.Logf("%d connections ended", ended)
+	if ended == 0 {
+		t.Error("no connection was ended")
+	}
+}

@@ -1,0 +1,176 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// answer is what a worker said to a delivery.
+type answer struct {
+	status     int
+	Status     string   `json:"status"` // accepted or duplicate
+	Executions []string `json:"executions"`
+}
+
+// client posts as providers do: they give up after some seconds.
+var client = &http.Client{
+	Timeout:   4 * time.Second,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+}
+
+// post delivers an order to a worker, once.
+func post(ctx context.Context, p *process, o order) (*answer, error) {
+	o.Object, o.Type = "event", "chaos.order"
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{status: response.StatusCode}
+	if a.status != http.StatusOK {
+		return a, fmt.Errorf("answer %d: %s", a.status, data)
+	}
+	return a, json.Unmarshal(data, a)
+}
+
+// sendings are the events that were sent, and what their senders know.
+type sendings struct {
+	mu       sync.Mutex
+	sent     map[string]bool
+	acked    map[string][]string // event → the executions that each 2xx named
+	failures int                 // deliveries without a 2xx
+	order    []string            // acknowledged executions, in order
+}
+
+func newSendings() *sendings {
+	return &sendings{sent: make(map[string]bool), acked: make(map[string][]string)}
+}
+
+// acknowledged returns one of the last n acknowledged executions, or "".
+func (s *sendings) acknowledged(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.order) == 0 {
+		return ""
+	}
+	n = min(n, len(s.order))
+	return s.order[len(s.order)-1-rand.N(n)]
+}
+
+func (s *sendings) counts() (sent, acked, failures int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sent), len(s.acked), s.failures
+}
+
+// deliver posts an order to whatever worker there is until one takes it, or
+// ctx ends.
+func (f *fleet) deliver(ctx context.Context, s *sendings, o order) {
+	s.mu.Lock()
+	s.sent[o.ID] = true
+	s.mu.Unlock()
+	for ctx.Err() == nil {
+		p := f.anyone()
+		if p == nil || p.url == "" {
+			_ = pause(ctx, 5*time.Millisecond)
+			continue
+		}
+		a, err := post(ctx, p, o)
+		s.mu.Lock()
+		if err == nil {
+			s.acked[o.ID] = append(s.acked[o.ID], a.Executions...)
+			s.order = append(s.order, a.Executions...)
+			s.mu.Unlock()
+			return
+		}
+		s.failures++
+		s.mu.Unlock()
+		_ = pause(ctx, 20*time.Millisecond)
+	}
+}
+
+// load keeps senders posting until ctx ends: every seventh order fails once,
+// every tenth is delivered again. Each sender sends at most one new event per
+// beat. It returns when every event that was begun to be sent has been taken,
+// or patience has run out.
+func (f *fleet) load(ctx context.Context, s *sendings, senders int, beat time.Duration, work int) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var group sync.WaitGroup
+	for i := range senders {
+		group.Go(func() {
+			tick := time.NewTicker(beat)
+			defer tick.Stop()
+			for n := 0; ctx.Err() == nil; n++ {
+				o := order{ID: fmt.Sprintf("evt_%d_%d", i, n), Work: work}
+				if n%7 == 3 {
+					o.FailOnce = stepNames[n%len(stepNames)]
+				}
+				f.deliver(last, s, o)
+				if n%10 == 5 {
+					f.deliver(last, s, o)
+				}
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// sightings are rows of histories as they were first read.
+type sightings map[string]map[string]string // execution → row's key → row
+
+// watch reads histories at random until ctx ends. A store out of reach is no
+// matter.
+func (f *fleet) watch(ctx context.Context, s *sendings) sightings {
+	seen := make(sightings)
+	for pause(ctx, 20*time.Millisecond) == nil {
+		id := s.acknowledged(1000)
+		if id == "" {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, 2*time.Second)
+		h, err := f.store.History(limited, id)
+		cancel()
+		if err != nil {
+			continue
+		}
+		rows := seen[id]
+		if rows == nil {
+			rows = make(map[string]string)
+			seen[id] = rows
+		}
+		for key, row := range rowsOf(h) {
+			if _, known := rows[key]; !known {
+				rows[key] = row
+			}
+		}
+	}
+	return maps.Clone(seen)
+}
