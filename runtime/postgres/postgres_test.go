@@ -84,6 +84,7 @@ func advance(t *testing.T, d database, by time.Duration) {
 // backend is a kind of store for storetest; fresh makes an empty database.
 func backend(fresh func(t *testing.T) database) storetest.Backend {
 	return storetest.Backend{
+		Tx:   txs,
 		Open: func(t *testing.T) restaq.Store { return open(t, fresh(t)) },
 		Reopen: func(t *testing.T, s restaq.Store) restaq.Store {
 			return open(t, s.(*store).database)

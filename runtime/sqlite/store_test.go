@@ -51,6 +51,7 @@ func closeAfter(t *testing.T, s *Store) {
 func TestStoreMeetsTheContract(t *testing.T) {
 	var c clocks
 	storetest.Run(t, storetest.Backend{
+		Tx: txs(),
 		Open: func(t *testing.T) restaq.Store {
 			return c.mustOpen(t, filepath.Join(t.TempDir(), "restaq.db"))
 		},

@@ -19,8 +19,8 @@
 //
 // The suite reads as the specification: a test a sentence. It never sleeps;
 // leases run out and retries fall due because Advance says so. The optional
-// abilities (restaq.Lister, Pruner, Directory, Keyed) are tested where a store
-// has them.
+// abilities (restaq.Lister, Pruner, Directory, Keyed, Transactor, Outbox) are
+// tested where a store has them.
 //
 // Tests run in parallel, each on a store of its own.
 package storetest
@@ -60,6 +60,10 @@ type Backend struct {
 	// call must succeed, and all handles must share their data. Nil if the
 	// store has nothing to set up.
 	Contend func(t *testing.T) func() (restaq.Store, error)
+
+	// Tx says how to write in transactions. Nil for a store that is neither a
+	// restaq.Transactor nor an Outbox.
+	Tx *Tx
 }
 
 // Run tests a kind of store.
@@ -81,6 +85,8 @@ func Run(t *testing.T, b Backend) {
 		{"Prune", pruneTests},
 		{"Directory", directoryTests},
 		{"Keyed", keyedTests},
+		{"Transaction", transactionTests},
+		{"Outbox", outboxTests},
 		{"Context", contextTests},
 		{"Contend", contendTests},
 	}
