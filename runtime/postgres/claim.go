@@ -27,18 +27,19 @@ import (
 const claimSQL = `
 WITH candidate AS MATERIALIZED (
 	SELECT c.execution, c.due
-	FROM unnest($1::text[]) AS h (handler)
+	FROM restaq.term h
 	CROSS JOIN LATERAL (
 		(SELECT w.execution, w.due_at AS due FROM restaq.work w
-		WHERE w.handler = h.handler AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + `
+		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + `
 		ORDER BY w.due_at
 		LIMIT 4 * $2::bigint + 16)
 		UNION ALL
 		(SELECT w.execution, w.lease_until FROM restaq.work w
-		WHERE w.handler = h.handler AND w.finished_at IS NULL AND w.due_at IS NULL
+		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at IS NULL
 			AND w.status = 'running' AND w.lease_until <= now() AND ` + inOrder + `
 		LIMIT 4 * $2::bigint + 16)
 	) c
+	WHERE h.text = ANY ($1::text[])
 	ORDER BY c.due
 ), taken AS MATERIALIZED (
 	SELECT t.*, c.due

@@ -16,7 +16,7 @@ import (
 // event without executions is one row with an empty id.
 const lookupSQL = `
 SELECT ev.source, ev.provider, ev.event_id, ev.type, ev.received_at,
-	coalesce(e.id::text, ''), coalesce(e.handler, ''), e.created_at, ` + stateColumns + `
+	coalesce(e.id::text, ''), coalesce((SELECT text FROM restaq.term WHERE id = e.handler), ''), e.created_at, ` + stateColumns + `
 FROM restaq.event ev
 LEFT JOIN restaq.execution e ON e.event = ev.seq AND e.replay_of IS NULL` + stateTables + `
 WHERE ev.event_id = $2::text AND ev.source = $1::text
@@ -87,8 +87,9 @@ func (s *Store) lookup(ctx context.Context, q querier, source, eventID string) (
 
 // newColumns are the executions to be made, one row each.
 const newColumns = `
-	unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
-		AS n (id, handler, order_key, replay_of, begun, error)`
+	(SELECT id, restaq.term_id(handler) AS handler, order_key, replay_of, begun, error
+	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
+		AS n (id, handler, order_key, replay_of, begun, error)) AS n`
 
 // makeSQL goes on from a common table new, the rows to be made with their
 // event, and makes the executions and their work. An id that exists already is

@@ -24,7 +24,8 @@ FROM restaq.attempt WHERE execution = $1::uuid
 ORDER BY number`
 
 	stepsSQL = `
-SELECT attempt, seq, name, func, status, error, output, inputs, shape, detail, started_at, ended_at
+SELECT attempt, seq, name, (SELECT text FROM restaq.term WHERE id = func), status, error, output, inputs,
+	(SELECT text FROM restaq.term WHERE id = shape), detail, started_at, ended_at
 FROM restaq.step WHERE execution = $1::uuid
 ORDER BY attempt, seq`
 )
@@ -83,7 +84,7 @@ func readHistory(results pgx.BatchResults) (*restaq.StoredExecution, error) {
 		return nil, err
 	}
 	h.Steps, err = pgx.AppendRows(h.Steps, rows, func(row pgx.CollectableRow) (r restaq.StepRow, err error) {
-		return r, row.Scan(&r.Attempt, &r.Seq, &r.Name, &r.Func, &r.Status, &r.Error, &r.Output, &r.Inputs, &r.Shape, &r.Detail,
+		return r, row.Scan(&r.Attempt, &r.Seq, &r.Name, &r.Func, stepStatus{&r.Status}, &r.Error, &r.Output, &r.Inputs, &r.Shape, &r.Detail,
 			utc{&r.StartedAt}, utc{&r.EndedAt})
 	})
 	return &h, err

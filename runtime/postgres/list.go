@@ -98,7 +98,7 @@ WHERE true`)
 		l.statuses(f.Statuses)
 	}
 	if f.Handler != "" {
-		l.write(` AND e.handler = ` + l.arg(f.Handler) + `::text`)
+		l.write(` AND e.handler = (SELECT id FROM restaq.term WHERE text = ` + l.arg(f.Handler) + `::text)`)
 	}
 	l.event(f)
 	l.since(f, `e.created_at`)

@@ -22,10 +22,10 @@ rows AS (
 	INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at,
 		name, func, status, error, shape, output, inputs, detail)
 	SELECT h.execution, h.attempt, r.seq, r.started_at, r.ended_at,
-		r.name, r.func, r.status, r.error, r.shape, r.output, r.inputs, r.detail
+		r.name, restaq.term_id(r.func), r.status, r.error, restaq.term_id(r.shape), r.output, r.inputs, r.detail
 	FROM held h
 	JOIN unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[],
-		$7::text[], $8::text[], $9::text[], $10::bytea[], $11::bytea[], $12::bytea[])
+		$7::smallint[], $8::text[], $9::text[], $10::bytea[], $11::bytea[], $12::bytea[])
 		AS r (execution, seq, started_at, ended_at, name, func, status, error, shape, output, inputs, detail)
 		ON r.execution = h.execution
 	ON CONFLICT (execution, attempt, seq) DO NOTHING
@@ -33,11 +33,12 @@ rows AS (
 
 // stepRows are the arguments of appendSQL, column by column.
 type stepRows struct {
-	executions                        []pgtype.UUID
-	seqs                              []int32
-	started, ended                    []time.Time
-	names, funcs, status, errs, shape []string
-	outputs, inputs, details          [][]byte
+	executions                []pgtype.UUID
+	seqs                      []int32
+	started, ended            []time.Time
+	names, funcs, errs, shape []string
+	status                    []int16
+	outputs, inputs, details  [][]byte
 }
 
 func (r *stepRows) add(execution pgtype.UUID, steps []restaq.StepRow) {
@@ -48,7 +49,7 @@ func (r *stepRows) add(execution pgtype.UUID, steps []restaq.StepRow) {
 		r.executions, r.seqs = append(r.executions, execution), append(r.seqs, int32(s.Seq))
 		r.started, r.ended = append(r.started, s.StartedAt.UTC()), append(r.ended, s.EndedAt.UTC())
 		r.names, r.funcs = append(r.names, s.Name), append(r.funcs, s.Func)
-		r.status, r.errs = append(r.status, string(s.Status)), append(r.errs, s.Error)
+		r.status, r.errs = append(r.status, statusCode(s.Status)), append(r.errs, s.Error)
 		r.shape = append(r.shape, s.Shape)
 		r.outputs, r.inputs, r.details = append(r.outputs, s.Output), append(r.inputs, s.Inputs), append(r.details, s.Detail)
 	}

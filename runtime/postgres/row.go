@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -13,7 +14,7 @@ import (
 
 // executionColumns are what never changes of an execution e of an event ev.
 const executionColumns = `
-	e.id::text, e.handler, coalesce(e.replay_of::text, ''), e.created_at,
+	e.id::text, (SELECT text FROM restaq.term WHERE id = e.handler), coalesce(e.replay_of::text, ''), e.created_at,
 	ev.source, ev.provider, ev.event_id, ev.type, ev.received_at`
 
 // stateColumns are where an execution stands: from its row of work w, or, if
@@ -91,3 +92,20 @@ func parseID(id string) (u pgtype.UUID, ok bool) {
 }
 
 func notFound(id string) error { return fmt.Errorf("execution %s: %w", id, restaq.ErrNotFound) }
+
+// stepStatuses are the statuses of steps by their codes.
+var stepStatuses = []restaq.StepStatus{restaq.StepCompleted, restaq.StepFailed, restaq.StepPermanent, restaq.StepSkipped}
+
+func statusCode(s restaq.StepStatus) int16 { return int16(slices.Index(stepStatuses, s)) }
+
+// stepStatus scans a step's status from its code.
+type stepStatus struct{ s *restaq.StepStatus }
+
+// ScanInt64 makes stepStatus a target for pgx.
+func (t stepStatus) ScanInt64(v pgtype.Int8) error {
+	if !v.Valid || v.Int64 < 0 || v.Int64 >= int64(len(stepStatuses)) {
+		return fmt.Errorf("status %d of a step is not known", v.Int64)
+	}
+	*t.s = stepStatuses[v.Int64]
+	return nil
+}

@@ -20,6 +20,31 @@ CREATE TABLE restaq.handler (
 	events text[] NOT NULL
 );
 
+-- Texts of which there are few, and which would otherwise stand in every row:
+-- names of handlers and of steps' functions, fingerprints of shapes. 0 is none.
+CREATE TABLE restaq.term (
+	id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	text text COLLATE "C" NOT NULL UNIQUE
+);
+
+INSERT INTO restaq.term (id, text) OVERRIDING SYSTEM VALUE VALUES (0, '');
+
+-- term_id returns a text's id, and gives it one if it has none. Each statement
+-- in it has a snapshot of its own, so whoever loses a race sees the winner's.
+CREATE FUNCTION restaq.term_id(wanted text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+	found_id integer;
+BEGIN
+	LOOP
+		SELECT id INTO found_id FROM restaq.term WHERE text = wanted;
+		EXIT WHEN found_id IS NOT NULL;
+		INSERT INTO restaq.term (text) VALUES (wanted) ON CONFLICT (text) DO NOTHING RETURNING id INTO found_id;
+		EXIT WHEN found_id IS NOT NULL;
+	END LOOP;
+	RETURN found_id;
+END
+$$;
+
 -- seq is the order of arrival. unhandled marks an event that never had an
 -- execution. header is JSON; bytea, as json would refuse some of it.
 CREATE TABLE restaq.event (
@@ -43,7 +68,7 @@ CREATE TABLE restaq.execution (
 	id         uuid PRIMARY KEY,
 	event      bigint NOT NULL,
 	created_at timestamptz NOT NULL,
-	handler    text COLLATE "C" NOT NULL,
+	handler    integer NOT NULL, -- a term
 	replay_of  uuid,
 	order_key  text COLLATE "C" NOT NULL
 );
@@ -71,17 +96,19 @@ CREATE TABLE restaq.attempt (
 	PRIMARY KEY (execution, number)
 );
 
+-- func and shape are terms. status: 0 completed, 1 failed, 2 permanent,
+-- 3 skipped.
 CREATE TABLE restaq.step (
 	execution  uuid NOT NULL,
-	attempt    integer NOT NULL,
-	seq        integer NOT NULL,
 	started_at timestamptz NOT NULL,
 	ended_at   timestamptz NOT NULL,
+	attempt    integer NOT NULL,
+	seq        integer NOT NULL,
+	func       integer NOT NULL,
+	shape      integer NOT NULL,
+	status     smallint NOT NULL,
 	name       text COLLATE "C" NOT NULL,
-	func       text COLLATE "C" NOT NULL,
-	status     text COLLATE "C" NOT NULL,
 	error      text COLLATE "C" NOT NULL,
-	shape      text COLLATE "C" NOT NULL,
 	output     bytea,
 	inputs     bytea,
 	detail     bytea,
@@ -112,7 +139,7 @@ CREATE TABLE restaq.work (
 	finished_at timestamptz,
 	lease_until timestamptz,
 	started_at  timestamptz,
-	handler     text COLLATE "C" NOT NULL,
+	handler     integer NOT NULL, -- a term
 	order_key   text COLLATE "C" NOT NULL,
 	status      text COLLATE "C" NOT NULL,
 	owner       text COLLATE "C" NOT NULL DEFAULT '',
