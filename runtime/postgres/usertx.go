@@ -35,7 +35,11 @@ SET LOCAL restaq_step.mark = '%[2]s'`
 
 // recordInSQL is recordSQL at the end of a step's transaction, if it is still
 // the one that bears the mark. Its lock keeps the execution from being taken
-// over until the commit.
+// over until the commit. It does not mind renewals, at no isolation level; to
+// note the step under way would above READ COMMITTED, so it is not noted there.
+//
+// Above READ COMMITTED a token that has changed since the snapshot is a
+// serialization failure, as whoever changed it locked FOR UPDATE.
 const recordInSQL = `
 WITH marked AS MATERIALIZED (
 	SELECT coalesce(current_setting('restaq_step.mark', true), '') = $16::text AS ok
@@ -46,6 +50,7 @@ WITH marked AS MATERIALIZED (
 ), ` + appendSQL + `, current AS (
 	UPDATE restaq.work w SET step = $15::text
 	FROM held h WHERE w.execution = h.execution AND h.step <> $15::text
+		AND current_setting('transaction_isolation') = 'read committed'
 )
 SELECT ok, EXISTS (SELECT FROM held) FROM marked`
 
