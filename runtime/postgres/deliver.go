@@ -29,11 +29,7 @@ SELECT payload, header FROM restaq.event WHERE event_id = $2::text AND source = 
 
 // Lookup returns the stored event with the executions that are not replays.
 func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
-	var found *restaq.StoredEvent
-	err := s.statement(ctx, func(q querier) (err error) {
-		found, err = s.lookup(ctx, q, source, eventID)
-		return err
-	})
+	found, err := s.lookupShared(ctx, eventKey{source, eventID})
 	if err == nil && payload {
 		err = s.statement(ctx, func(q querier) error {
 			rows, err := q.Query(ctx, s.q(payloadSQL), source, eventID)
@@ -52,37 +48,73 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 	return found, nil
 }
 
+// lookupShared looks an event up together with others, or else by itself.
+func (s *Store) lookupShared(ctx context.Context, key eventKey) (found *restaq.StoredEvent, err error) {
+	c := &call{kind: lookups, in: key}
+	switch err := s.deliveries.do(ctx, c); {
+	case err != nil:
+		return nil, err
+	case c.committed:
+		if found = c.out.(*restaq.StoredEvent); found == nil {
+			return nil, restaq.ErrNotFound
+		}
+		return found, nil
+	}
+	err = s.statement(ctx, func(q querier) (err error) {
+		found, err = s.lookup(ctx, q, key.source, key.id)
+		return err
+	})
+	return found, err
+}
+
 func (s *Store) lookup(ctx context.Context, q querier, source, eventID string) (*restaq.StoredEvent, error) {
 	rows, err := q.Query(ctx, s.q(lookupSQL), source, eventID)
 	if err != nil {
 		return nil, err
 	}
+	found, err := readLookup(rows)
+	if err == nil && found == nil {
+		err = restaq.ErrNotFound
+	}
+	return found, err
+}
+
+// readLookup reads an event, nil if there are no rows.
+func readLookup(rows pgx.Rows) (found *restaq.StoredEvent, err error) {
 	defer rows.Close()
-	var found *restaq.StoredEvent
 	for rows.Next() {
-		var ev restaq.Event
-		var x restaq.Execution
-		targets := []any{
-			&ev.Source, &ev.Provider, &ev.ID, &ev.Type, utc{&ev.ReceivedAt}, &x.ID, &x.Handler, utc{&x.CreatedAt},
-		}
-		if err := rows.Scan(append(targets, stateTargets(&x)...)...); err != nil {
+		var f foundRow
+		if err := rows.Scan(f.targets()...); err != nil {
 			return nil, err
 		}
-		if found == nil {
-			found = &restaq.StoredEvent{Event: ev}
-		}
-		if x.ID != "" {
-			x.Event = ev.Ref()
-			found.Executions = append(found.Executions, x)
-		}
+		found = f.join(found)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
+	return found, rows.Err()
+}
+
+// foundRow is an event with one of its executions, if it has any.
+type foundRow struct {
+	event     restaq.Event
+	execution restaq.Execution
+}
+
+func (f *foundRow) targets() []any {
+	ev, x := &f.event, &f.execution
+	return append([]any{
+		&ev.Source, &ev.Provider, &ev.ID, &ev.Type, utc{&ev.ReceivedAt}, &x.ID, &x.Handler, utc{&x.CreatedAt},
+	}, stateTargets(x)...)
+}
+
+// join adds the row to those of the same event before it.
+func (f *foundRow) join(found *restaq.StoredEvent) *restaq.StoredEvent {
 	if found == nil {
-		return nil, restaq.ErrNotFound
+		found = &restaq.StoredEvent{Event: f.event}
 	}
-	return found, nil
+	if f.execution.ID != "" {
+		f.execution.Event = f.event.Ref()
+		found.Executions = append(found.Executions, f.execution)
+	}
+	return found
 }
 
 // newColumns are the executions to be made, one row each.
@@ -152,6 +184,15 @@ SELECT $10::timestamptz, made.id::text, made.created_at FROM made`
 
 // Insert stores an event with its executions, or executions of a stored event.
 func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (created bool, executions []restaq.Execution, err error) {
+	if in.Event != nil {
+		done, result, err := s.insertShared(ctx, in)
+		if err != nil {
+			return false, nil, fmt.Errorf("insert event: %w", err)
+		}
+		if done {
+			return result.created, result.executions, nil
+		}
+	}
 	args, err := newArguments(in)
 	if err == nil && in.Event != nil {
 		created, executions, err = s.insert(ctx, in, args)

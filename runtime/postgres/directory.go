@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,10 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 		list = append(list, h)
 	}
 	data, err := json.Marshal(list)
+	if err == nil {
+		// A delivery then finds the names known.
+		_, err = s.resolve(ctx, nil, slices.Collect(maps.Keys(byName))...)
+	}
 	if err == nil {
 		err = s.statement(ctx, func(q querier) error {
 			_, err := column[string](ctx, q, s.q(putHandlersSQL), string(data))

@@ -225,8 +225,9 @@ func TestARenewalDoesNotWaitForAWriteUnderWay(t *testing.T) {
 func TestARestartThatMeetsAFinishFollowsIt(t *testing.T) {
 	f := newFenced(t)
 	id, _ := parseID(f.lease.Execution)
-	args := (&stepRows{}).arguments(id, f.lease.Token, "completed", "completed", false, int64(0), "", "", []byte(nil), false)
-	if _, err := f.execution(t.Context(), f.tx, finishSQL, args...); err != nil {
+	var end finishRows
+	end.add(0, id, f.lease.Token, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
+	if _, err := f.tx.Exec(t.Context(), finishSQL, (&stepRows{}).arguments(end.columns()...)...); err != nil {
 		t.Fatal(err)
 	}
 	type result struct {

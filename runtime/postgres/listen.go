@@ -28,21 +28,10 @@ var _ restaq.Notifier = (*Store)(nil)
 // channel is the name under which the Store's processes talk.
 func (s *Store) channel() string { return "restaq:" + s.schema }
 
-// listens reports whether connections keep the state that LISTEN needs. Behind
-// a pooler in transaction mode they do not; the URL says so by its mode of
-// executing queries.
-func (s *Store) listens() bool {
-	switch s.pool.Config().ConnConfig.DefaultQueryExecMode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		return false
-	}
-	return true
-}
-
 // Notify tells all processes that listen on the schema. A notice that is too
 // long says only that there is something.
 func (s *Store) Notify(ctx context.Context, n restaq.Notice) error {
-	if !s.listens() {
+	if !s.keepsSession() {
 		return nil
 	}
 	payload, err := json.Marshal(n)
@@ -66,7 +55,7 @@ func (s *Store) Notify(ctx context.Context, n restaq.Notice) error {
 // that users' work cannot use up. Whenever it has begun to listen, notices may
 // have been missed: it says so by the zero Notice.
 func (s *Store) Listen(ctx context.Context, fn func(n restaq.Notice)) {
-	if !s.listens() {
+	if !s.keepsSession() {
 		return
 	}
 	for failures := 0; ctx.Err() == nil; failures++ {

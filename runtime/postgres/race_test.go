@@ -294,6 +294,9 @@ func TestTheHotPathIsOneStatementPerCall(t *testing.T) {
 	ctx := t.Context()
 	in := insertion("evt_1", true)
 	in.Executions = append(in.Executions, restaq.NewExecution{ID: newID(), Handler: "shop.Later"})
+	if err := s.PutHandlers(ctx, []restaq.HandlerInfo{{Name: in.Executions[0].Handler}, {Name: "shop.Later"}}); err != nil {
+		t.Fatal(err)
+	}
 	lease := restaq.Lease{Execution: in.Executions[0].ID, Attempt: 1, Token: 1}
 	step := []restaq.StepRow{{Seq: 1, Name: "a", Status: restaq.StepCompleted}, {Seq: 2, Name: "b", Status: restaq.StepCompleted}}
 	for _, call := range []struct {

@@ -84,21 +84,30 @@ func (s *Store) Record(ctx context.Context, lease restaq.Lease, p *restaq.Progre
 	if !ok {
 		return restaq.ErrLeaseLost
 	}
+	done, err := s.recordShared(ctx, id, lease.Token, p)
+	if err == nil && !done {
+		err = s.record(ctx, id, lease.Token, p)
+	}
+	if err != nil && !errors.Is(err, restaq.ErrLeaseLost) {
+		return fmt.Errorf("record step: %w", err)
+	}
+	return err
+}
+
+// record records by itself. It waits for whoever holds the row of work.
+func (s *Store) record(ctx context.Context, id pgtype.UUID, token int64, p *restaq.Progress) error {
 	var rows stepRows
 	rows.add(id, p.Steps)
-	args := rows.arguments(id, lease.Token, p.Current)
+	args := rows.arguments(id, token, p.Current)
 	var held int64
 	err := s.statement(ctx, func(q querier) (err error) {
 		held, err = one[int64](ctx, q, s.q(recordSQL), args...)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("record step: %w", err)
+	if err == nil && held == 0 {
+		err = restaq.ErrLeaseLost
 	}
-	if held == 0 {
-		return restaq.ErrLeaseLost
-	}
-	return nil
+	return err
 }
 
 // renewSQL extends leases and appends what the attempts have to say. The rows
@@ -139,7 +148,7 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 	}
 	args := rows.arguments(ids, tokens, current, d.Microseconds())
 	var held []string
-	err := s.statement(ctx, func(q querier) error {
+	err := s.statementOn(ctx, s.renewPool, func(q querier) error {
 		found, err := q.Query(ctx, s.q(renewSQL), args...)
 		if err != nil {
 			return err
@@ -166,42 +175,57 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 //
 // An attempt that does not count leaves no row, and its kind waits for the
 // next one.
-const finishSQL = `
+const (
+	finishSQL       = finishHeldSQL + finishRestSQL
+	sharedFinishSQL = finishHeldSQL + ` SKIP LOCKED` + finishRestSQL
+)
+
+// The rows are locked one after the other as the arguments have them, in the
+// order of their ids. Together with others, those that somebody holds are left
+// out.
+const finishHeldSQL = `
 WITH held AS MATERIALIZED (
-	SELECT execution, attempts AS attempt, kind, wish, token, started_at, error,
-		CASE WHEN wish <> 0 THEN 'pending' ELSE $15::text END AS next,
-		CASE WHEN $16::text = 'failed' THEN $19::text ELSE error END AS last_error
-	FROM restaq.work
-	WHERE execution = $13::uuid AND token = $14::bigint AND status = 'running'
-	FOR UPDATE
+	SELECT r.n, r.execution, w.attempts AS attempt, w.kind, w.wish, w.token, w.started_at, w.error AS earlier,
+		r.outcome, r.retry, r.retry_in, r.error, r.step, r.detail, r.uncounted,
+		CASE WHEN w.wish <> 0 THEN 'pending' ELSE r.next END AS next,
+		CASE WHEN r.outcome = 'failed' THEN r.error ELSE w.error END AS last_error
+	FROM unnest($13::integer[], $14::uuid[], $15::bigint[], $16::text[], $17::text[], $18::boolean[], $19::bigint[],
+		$20::text[], $21::text[], $22::bytea[], $23::boolean[])
+		AS r (n, execution, token, next, outcome, retry, retry_in, error, step, detail, uncounted)
+	CROSS JOIN LATERAL (
+		SELECT attempts, kind, wish, token, started_at, error FROM restaq.work
+		WHERE execution = r.execution AND token = r.token AND status = 'running'
+		FOR UPDATE`
+
+const finishRestSQL = `
+	) w
 ), ` + appendSQL + `, closed AS (
 	INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, error, step, earlier, detail)
-	SELECT h.execution, h.attempt, h.kind, h.token, h.started_at, now(),
-		$16::text, $19::text, $20::text, h.error, $21::bytea
-	FROM held h WHERE NOT $22::boolean
-	RETURNING number, ended_at, earlier, step
+	SELECT execution, attempt, kind, token, started_at, now(), outcome, error, step, earlier, detail
+	FROM held WHERE NOT uncounted
+	RETURNING execution, number, ended_at, earlier, step
 ), gone AS (
 	DELETE FROM restaq.work w USING held h WHERE w.execution = h.execution AND h.next = 'completed'
 ), moved AS (
 	UPDATE restaq.work w SET
 		status = h.next,
-		attempts = CASE WHEN $22::boolean THEN h.attempt - 1 ELSE h.attempt END,
-		wish = CASE WHEN $22::boolean THEN greatest(h.wish, h.kind) ELSE h.wish END,
+		attempts = CASE WHEN h.uncounted THEN h.attempt - 1 ELSE h.attempt END,
+		wish = CASE WHEN h.uncounted THEN greatest(h.wish, h.kind) ELSE h.wish END,
 		due_at = CASE
 			WHEN h.next = 'pending' THEN now()
-			WHEN $17::boolean THEN now() + $18::bigint * interval '1 microsecond' END,
-		finished_at = CASE WHEN h.next = 'failed' AND NOT $17::boolean THEN now() END,
+			WHEN h.retry THEN now() + h.retry_in * interval '1 microsecond' END,
+		finished_at = CASE WHEN h.next = 'failed' AND NOT h.retry THEN now() END,
 		lease_until = NULL, started_at = NULL, owner = '',
-		error = h.last_error, step = $20::text
+		error = h.last_error, step = h.step
 	FROM held h WHERE w.execution = h.execution AND h.next <> 'completed'
 	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step
 )
-SELECT ` + executionColumns + `, ` + stateColumns + `
+SELECT h.n, ` + executionColumns + `, ` + stateColumns + `
 FROM held h
 JOIN restaq.execution e ON e.id = h.execution
 JOIN restaq.event ev ON ev.seq = e.event
-LEFT JOIN moved w ON true
-LEFT JOIN closed a ON true`
+LEFT JOIN moved w ON w.execution = h.execution
+LEFT JOIN closed a ON a.execution = h.execution`
 
 // Finish closes the attempt that holds the lease.
 func (s *Store) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outcome) (*restaq.Execution, error) {
@@ -209,17 +233,10 @@ func (s *Store) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outcom
 	if !ok {
 		return nil, restaq.ErrLeaseLost
 	}
-	var rows stepRows
-	if !o.Uncounted {
-		rows.add(id, o.Steps)
+	x, err := s.finishShared(ctx, id, lease.Token, o)
+	if err == nil && x == nil {
+		x, err = s.finish(ctx, id, lease.Token, o)
 	}
-	args := rows.arguments(id, lease.Token, string(o.Status), string(o.Attempt), o.Retry, max(o.RetryIn, 0).Microseconds(),
-		o.Error, o.Step, o.Detail, o.Uncounted)
-	var x *restaq.Execution
-	err := s.statement(ctx, func(q querier) (err error) {
-		x, err = s.execution(ctx, q, finishSQL, args...)
-		return err
-	})
 	if errors.Is(err, restaq.ErrNotFound) {
 		x, err = s.finishedBefore(ctx, id, lease, o)
 	}
@@ -230,6 +247,26 @@ func (s *Store) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outcom
 		return nil, fmt.Errorf("finish attempt: %w", err)
 	}
 	return x, nil
+}
+
+// finish ends an attempt by itself. It waits for whoever holds the row of work.
+func (s *Store) finish(ctx context.Context, id pgtype.UUID, token int64, o *restaq.Outcome) (*restaq.Execution, error) {
+	c := &call{in: &finishCall{id: id, token: token, outcome: o}}
+	st := s.sharedFinish([]*call{c})
+	err := s.statement(ctx, func(q querier) error {
+		rows, err := q.Query(ctx, s.q(finishSQL), st.args...)
+		if err != nil {
+			return err
+		}
+		return readAll(rows, &st)
+	})
+	if err == nil && !c.committed {
+		err = restaq.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.out.(*restaq.Execution), nil
 }
 
 // finishedBeforeSQL reads the execution if the lease's own process ended the

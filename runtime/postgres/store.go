@@ -45,9 +45,15 @@ const (
 // Store is a restaq.Store on PostgreSQL. All its methods are safe for
 // concurrent use.
 type Store struct {
-	pool   *pgxpool.Pool
-	own    bool // the pool is the Store's own
+	pool   *pgxpool.Pool // for all that has no connection of its own
+	own    bool          // the pool is the Store's own
 	schema string
+
+	writePool, deliverPool, renewPool *pgxpool.Pool // always the Store's own
+
+	writes     *group // of attempts
+	deliveries *group // of events, and the lookups before them
+	terms      terms
 
 	// readCommitted says that a statement outside a transaction runs at READ
 	// COMMITTED, as the database's defaults have it.
@@ -79,14 +85,16 @@ func Open(ctx context.Context, url string) (*Store, error) {
 // OpenConfig is Open with a Config.
 func OpenConfig(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := newStore(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("open postgres store: %w", err)
-	}
-	if err := s.setUp(ctx, cfg.NoMigrate); err != nil {
+	if err == nil {
+		if err = s.openConns(ctx); err == nil {
+			err = s.setUp(ctx, cfg.NoMigrate)
+		}
+		if err == nil {
+			return s, nil
+		}
 		s.Close()
-		return nil, fmt.Errorf("open postgres store: %w", err)
 	}
-	return s, nil
+	return nil, fmt.Errorf("open postgres store: %w", err)
 }
 
 func newStore(ctx context.Context, cfg Config) (*Store, error) {
@@ -143,8 +151,8 @@ func (s *Store) setUp(ctx context.Context, noMigrate bool) error {
 
 // Close closes the Store's own connections, after the calls under way.
 func (s *Store) Close() error {
-	if s.own && s.pool != nil {
-		s.pool.Close()
+	for _, pool := range s.pools() {
+		pool.Close()
 	}
 	return nil
 }

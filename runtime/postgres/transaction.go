@@ -15,16 +15,23 @@ import (
 // COMMITTED. Where that is the database's default, the statement goes by
 // itself. fn may be called more than once.
 func (s *Store) statement(ctx context.Context, fn func(q querier) error) error {
-	if !s.readCommitted {
-		return s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error { return fn(tx) })
+	return s.statementOn(ctx, s.pool, fn)
+}
+
+// statementOn is statement on a connection of a pool.
+func (s *Store) statementOn(ctx context.Context, pool *pgxpool.Pool, fn func(q querier) error) error {
+	if s.readCommitted {
+		return s.repeat(ctx, pool, func(c *pgxpool.Conn) error { return fn(c) })
 	}
-	return s.repeat(ctx, func(c *pgxpool.Conn) error { return fn(c) })
+	return s.repeat(ctx, pool, func(c *pgxpool.Conn) error {
+		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error { return fn(tx) })
+	})
 }
 
 // transaction runs fn in a transaction and commits it unless fn returns an
 // error. fn may be called more than once.
 func (s *Store) transaction(ctx context.Context, opts pgx.TxOptions, fn func(tx pgx.Tx) error) error {
-	return s.repeat(ctx, func(c *pgxpool.Conn) error { return pgx.BeginTxFunc(ctx, c, opts, fn) })
+	return s.repeat(ctx, s.pool, func(c *pgxpool.Conn) error { return pgx.BeginTxFunc(ctx, c, opts, fn) })
 }
 
 // The wait before a transaction is tried again, at first and at most.
@@ -33,11 +40,11 @@ const (
 	longWait  = 100 * time.Millisecond
 )
 
-// repeat runs fn on a connection, and again for as long as the server gives
-// it up in favour of another transaction.
-func (s *Store) repeat(ctx context.Context, fn func(c *pgxpool.Conn) error) error {
+// repeat runs fn on a connection of a pool, and again for as long as the server
+// gives it up in favour of another transaction.
+func (s *Store) repeat(ctx context.Context, pool *pgxpool.Pool, fn func(c *pgxpool.Conn) error) error {
 	for wait := firstWait; ; wait = min(2*wait, longWait) {
-		err := s.once(ctx, fn)
+		err := s.once(ctx, pool, fn)
 		if !gaveWay(err) {
 			return err
 		}
@@ -53,15 +60,15 @@ func (s *Store) repeat(ctx context.Context, fn func(c *pgxpool.Conn) error) erro
 
 // once runs fn on a connection. If the connection breaks, the idle ones are
 // suspects too (a server that restarts ends them all): none is used again.
-func (s *Store) once(ctx context.Context, fn func(c *pgxpool.Conn) error) error {
-	c, err := s.pool.Acquire(ctx)
+func (s *Store) once(ctx context.Context, pool *pgxpool.Pool, fn func(c *pgxpool.Conn) error) error {
+	c, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Release()
 	err = fn(c)
-	if err != nil && c.Conn().IsClosed() && ctx.Err() == nil && s.own {
-		s.pool.Reset()
+	if err != nil && c.Conn().IsClosed() && ctx.Err() == nil {
+		s.reset()
 	}
 	return err
 }

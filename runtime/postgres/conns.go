@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Connections that users' work cannot use up: how many commits of each sort
+// are under way at once, and the one that renews leases.
+const (
+	writeLanes   = 1
+	deliverLanes = 1
+	renewConns   = 1
+)
+
+// lockPatience is how long a shared commit waits for a lock before its calls
+// go the careful way.
+const lockPatience = 200 * time.Millisecond
+
+// keepConn is how long an unused connection of these is kept.
+const keepConn = 24 * time.Hour
+
+// openConns opens the pools beside the one that everybody shares, with the same
+// settings. They connect when they are first used.
+func (s *Store) openConns(ctx context.Context) error {
+	session := fmt.Sprintf(`SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
+	set_config('enable_seqscan', 'off', false), set_config('lock_timeout', '%d', false)`, lockPatience.Milliseconds())
+	for _, p := range []struct {
+		pool    **pgxpool.Pool
+		conns   int32
+		session string
+	}{
+		{&s.writePool, writeLanes, session},
+		{&s.deliverPool, deliverLanes, session},
+		{&s.renewPool, renewConns, ""},
+	} {
+		pool, err := pgxpool.NewWithConfig(ctx, s.connConfig(p.conns, p.session))
+		if err != nil {
+			return err
+		}
+		*p.pool = pool
+	}
+	s.writes = &group{lanes: writeLanes, commit: s.commitOn(s.writePool)}
+	s.deliveries = &group{lanes: deliverLanes, commit: s.commitOn(s.deliverPool)}
+	return nil
+}
+
+// connConfig is the configuration of the shared pool for so many connections.
+// Each connection begins with the statement session, where connections keep
+// what it sets.
+func (s *Store) connConfig(conns int32, session string) *pgxpool.Config {
+	config := s.pool.Config()
+	config.MaxConns, config.MinConns, config.MinIdleConns = conns, 0, 0
+	config.MaxConnIdleTime = keepConn
+	if session != "" && s.keepsSession() {
+		after := config.AfterConnect
+		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			if after != nil {
+				if err := after(ctx, conn); err != nil {
+					return err
+				}
+			}
+			return conn.PgConn().Exec(ctx, session).Close()
+		}
+	}
+	return config
+}
+
+// keepsSession reports whether connections keep the state of a session. Behind
+// a pooler in transaction mode they do not; the URL says so by its mode of
+// executing queries.
+func (s *Store) keepsSession() bool {
+	switch s.pool.Config().ConnConfig.DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return false
+	}
+	return true
+}
+
+// pools are those that are the Store's own.
+func (s *Store) pools() []*pgxpool.Pool {
+	var pools []*pgxpool.Pool
+	for _, pool := range []*pgxpool.Pool{s.writePool, s.deliverPool, s.renewPool} {
+		if pool != nil {
+			pools = append(pools, pool)
+		}
+	}
+	if s.own && s.pool != nil {
+		pools = append(pools, s.pool)
+	}
+	return pools
+}
+
+// reset lets go of all idle connections.
+func (s *Store) reset() {
+	for _, pool := range s.pools() {
+		pool.Reset()
+	}
+}

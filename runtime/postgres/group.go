@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// maxGroup and maxGroupBytes bound what shares a commit: calls, and bytes that
+// they carry. A single call may carry more.
+const (
+	maxGroup      = 512
+	maxGroupBytes = 4 << 20
+)
+
+// group lets calls that are made at once share a commit.
+//
+// A call that finds fewer than lanes commits under way goes at once, alone, in
+// its caller's goroutine. The others queue up; whoever ends a commit takes what
+// has queued up meanwhile. So nothing ever waits in order to be combined.
+//
+//	        fewer than lanes under way
+//	do ──┬──────────────────────────────▶ commit alone ──┐
+//	     │                                               │ next
+//	     └──▶ queue ──▶ commit together ◀────────────────┘
+//	            │             │     ▲
+//	            ▼             └─────┘ next
+//	    caller gives up
+type group struct {
+	lanes  int
+	commit func(calls []*call)
+
+	mu    sync.Mutex
+	busy  int     // lanes in use
+	queue []*call // not empty only if all lanes are in use
+}
+
+// call is one caller's part of a commit.
+type call struct {
+	kind kind
+	in   any
+	size int // bytes that it carries, about
+
+	// committed says that the commit did all that was asked. A call that was
+	// neither committed nor got an error has done nothing; its caller goes the
+	// careful way.
+	committed bool
+	out       any
+	err       error
+
+	done chan struct{} // closed when the call has ended; nil if it goes alone
+}
+
+// do has a call committed and returns when that has ended, or, if ctx ends
+// while the call is still queued up, at once. A commit that is under way is
+// waited for: its end is near, and then known.
+func (g *group) do(ctx context.Context, c *call) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	if g.busy < g.lanes {
+		g.busy++
+		g.mu.Unlock()
+		defer g.next()
+		g.commit([]*call{c})
+		return c.err
+	}
+	c.done = make(chan struct{})
+	g.queue = append(g.queue, c)
+	g.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+	}
+	if g.giveUp(c) {
+		return ctx.Err()
+	}
+	<-c.done
+	return c.err
+}
+
+// giveUp takes a call out of the queue if it is still there.
+func (g *group) giveUp(c *call) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.Index(g.queue, c)
+	if i < 0 {
+		return false
+	}
+	g.queue = slices.Delete(g.queue, i, i+1)
+	return true
+}
+
+// next frees a lane, or has it go on with what has queued up.
+func (g *group) next() {
+	if calls := g.take(); calls != nil {
+		go func() {
+			for calls != nil {
+				g.commit(calls)
+				for _, c := range calls {
+					close(c.done)
+				}
+				calls = g.take()
+			}
+		}()
+	}
+}
+
+// take takes what has queued up. If that is nothing, the lane is free.
+func (g *group) take() []*call {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.queue) == 0 {
+		g.busy--
+		return nil
+	}
+	n, size := 0, 0
+	for n < len(g.queue) && n < maxGroup && (n == 0 || size+g.queue[n].size <= maxGroupBytes) {
+		size += g.queue[n].size
+		n++
+	}
+	calls := slices.Clone(g.queue[:n])
+	g.queue = slices.Delete(g.queue, 0, n)
+	return calls
+}
