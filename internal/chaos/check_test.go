@@ -24,6 +24,7 @@ type evidence struct {
 
 	cancelled map[string]bool // executions that a person was told are cancelled
 	restarted map[string]bool // executions that a person was told will restart
+	dead      map[string]bool // executions that use up their attempts
 
 	// allowed are the ways in which an attempt may end here, besides completed
 	// and failed.
@@ -108,7 +109,10 @@ func (ev *evidence) checkEnd(h *restaq.StoredExecution, bad complaint) {
 	if ev.cancelled[e.ID] {
 		want = restaq.Cancelled
 	}
-	if e.Status != want {
+	if ev.dead[e.ID] {
+		want = restaq.Failed
+	}
+	if e.Status != want || ev.dead[e.ID] != e.Dead() {
 		bad("%s (%s), want %s", e.Status, e.Error, want)
 	}
 	if ev.restarted[e.ID] && !ev.cancelled[e.ID] &&

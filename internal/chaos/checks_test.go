@@ -62,6 +62,7 @@ func TestProblemsAreFound(t *testing.T) {
 		}, "2 executions, want 1"},
 		{"receipt of another", func(ev *evidence, _ *restaq.StoredExecution) { ev.acked["evt"][1] = "y" }, "a receipt named y"},
 		{"unfinished", func(_ *evidence, h *restaq.StoredExecution) { h.Execution.Status = restaq.Failed }, "want completed"},
+		{"not dead", func(ev *evidence, _ *restaq.StoredExecution) { ev.dead = map[string]bool{"x": true} }, "want failed"},
 		{"cancel forgotten", func(ev *evidence, _ *restaq.StoredExecution) { ev.cancelled = map[string]bool{"x": true} }, "want cancelled"},
 		{"restart forgotten", func(ev *evidence, _ *restaq.StoredExecution) { ev.restarted = map[string]bool{"x": true} }, "no attempt began anew"},
 		{"attempt missing", func(_ *evidence, h *restaq.StoredExecution) { h.Execution.Attempts = 3 }, "2 ended attempts, want 3"},

@@ -41,6 +41,7 @@ type fleet struct {
 
 	mu    sync.Mutex
 	alive []*process
+	all   []*process // all that were ever started
 }
 
 // newFleet makes a fleet on an empty database.
@@ -130,7 +131,7 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	}
 	defer log.Close()
 	p.cmd = exec.Command(os.Args[0])
-	p.cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
+	p.cmd.Env = append(os.Environ(), workerEnv+"="+string(text), "GORACE=halt_on_error=1")
 	if cfg.Zone != "" {
 		p.cmd.Env = append(p.cmd.Env, "TZ="+cfg.Zone)
 	}
@@ -155,7 +156,7 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	}
 	p.url = strings.TrimSpace(line)
 	f.mu.Lock()
-	f.alive = append(f.alive, p)
+	f.alive, f.all = append(f.alive, p), append(f.all, p)
 	f.mu.Unlock()
 	go func() {
 		<-p.ended
@@ -215,10 +216,16 @@ func (p *process) lastLines() string {
 	return string(data[max(0, len(data)-4000):])
 }
 
-// stopAll ends what is still there.
+// stopAll ends what is still there. A worker that has ended by itself with an
+// error (a panic, a data race) fails the test.
 func (f *fleet) stopAll() {
 	for _, p := range f.workers() {
 		p.kill()
+	}
+	for _, p := range f.all {
+		if code := p.cmd.ProcessState.ExitCode(); code > 0 {
+			f.t.Errorf("worker %s ended by itself with code %d\n%s", p.cfg.Name, code, p.lastLines())
+		}
 	}
 }
 
@@ -251,13 +258,18 @@ func (f *fleet) saw(what string, match func(e *entry) bool) entry {
 // settle waits until no execution is waiting or running.
 func (f *fleet) settle() {
 	f.t.Helper()
+	f.settleWithin(patience)
+}
+
+func (f *fleet) settleWithin(limit time.Duration) {
+	f.t.Helper()
 	var last string
 	defer func() {
 		if f.t.Failed() {
 			f.t.Log(last)
 		}
 	}()
-	until(f.t, "all executions finished", func() bool {
+	untilWithin(f.t, limit, "all executions finished", func() bool {
 		ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 		defer cancel()
 		page, err := f.store.List(ctx, restaq.Filter{

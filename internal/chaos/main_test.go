@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,15 +16,21 @@ import (
 // workerConfig as JSON.
 const workerEnv = "RESTAQ_CHAOS_WORKER"
 
-// soakEnv is how long all scenarios that go on at random take together.
+// soakEnv is about how long all scenarios that go on at random take together.
 const soakEnv = "RESTAQ_SOAK"
 
-// scenariosAtRandom is how many tests call span.
-const scenariosAtRandom = 5
+// shares is in how many parts that time is cut: eight scenarios, of which four
+// run at the same time.
+const shares = 2
 
 func TestMain(m *testing.M) {
 	text := os.Getenv(workerEnv)
 	if text == "" {
+		// The scenarios wait more than they work.
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		os.Exit(m.Run())
 	}
 	go func() { // the test's end of the pipe closes when it ends, however it ends
@@ -54,7 +61,7 @@ func span(t *testing.T, short time.Duration) time.Duration {
 	if err != nil {
 		t.Fatalf("%s: %v", soakEnv, err)
 	}
-	return max(short, total/scenariosAtRandom)
+	return max(short, total/shares)
 }
 
 // patience bounds every wait for something that must happen. It is never
@@ -64,12 +71,17 @@ const patience = 90 * time.Second
 // until waits until done, and fails t if it never is.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
+	untilWithin(t, patience, what, done)
+}
+
+func untilWithin(t *testing.T, limit time.Duration, what string, done func() bool) {
+	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(limit)
 	for !done() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			t.Fatalf("waited %v in vain: %s", limit, what)
 		}
 		select {
 		case <-tick.C:

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -26,13 +27,14 @@ const (
 	cutAnswer          // the connection breaks half-way through the answer
 	cutQuestion        // the connection breaks half-way through the request
 	swallowReply       // the server commits; the connection stays open and silent
-	swallowAll         // the server never hears of it; the connection stays open and silent
+	swallowHalf        // the server hears half of it; the connection stays open and silent
+	swallowAll         // the server hears nothing; the connection stays open and silent
 	delay              // the request waits
 	faults
 )
 
 func (f fault) String() string {
-	return [...]string{"none", "lose answer", "cut answer", "cut question", "swallow reply", "swallow all", "delay"}[f]
+	return [...]string{"none", "lose answer", "cut answer", "cut question", "swallow reply", "swallow half", "swallow all", "delay"}[f]
 }
 
 // proxy stands between a worker and a server. Its faults come at random.
@@ -50,7 +52,8 @@ type proxy struct {
 	conns map[net.Conn]bool
 }
 
-// newProxy starts a proxy before the server of a database URL. It ends with t.
+// newProxy starts a proxy before the server of a database URL, calm at first.
+// It ends with t.
 func newProxy(t *testing.T, database string, pick func() fault) *proxy {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -62,6 +65,7 @@ func newProxy(t *testing.T, database string, pick func() fault) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{t: t, target: u.Host, pick: pick, conns: make(map[net.Conn]bool)}
+	p.calm.Store(true)
 	u.Host = listener.Addr().String()
 	p.url = u.String()
 	var serving sync.WaitGroup
@@ -160,14 +164,20 @@ func readMessage(r *bufio.Reader, first bool) ([]byte, error) {
 	return message, err
 }
 
-// questions passes the client's messages on.
+// questions passes the client's requests on. The messages of one are held
+// back until it is whole, as they share a segment on the way.
 func (s *passage) questions() {
 	from := bufio.NewReader(s.client)
+	var request []byte
 	mute := false
 	for first := true; ; first = false {
 		message, err := readMessage(from, first)
 		if err != nil {
 			return
+		}
+		request = append(request, message...)
+		if !first && bytes.IndexByte([]byte("PBDEC"), message[0]) >= 0 {
+			continue // Parse, Bind, Describe, Execute, Close: more is to come
 		}
 		if !first && (message[0] == 'S' || message[0] == 'Q') { // Sync, Query: an answer is wanted
 			f := none
@@ -179,21 +189,24 @@ func (s *passage) questions() {
 			case delay:
 				<-time.After(time.Duration(rand.N(300)) * time.Millisecond)
 			case cutQuestion:
-				_, _ = s.server.Write(message[:len(message)/2])
+				_, _ = s.server.Write(request[:len(request)/2])
 				return
+			case swallowHalf:
+				_, _ = s.server.Write(request[:len(request)/2])
+				mute = true
 			case swallowAll:
 				mute = true
 			default:
 				s.answer.Store(int64(f))
 			}
 		}
-		if mute || s.p.silent.Load() {
-			mute = true // what was lost breaks the stream for good
-			continue
+		mute = mute || s.p.silent.Load() // what was lost breaks the stream for good
+		if !mute {
+			if _, err := s.server.Write(request); err != nil {
+				return
+			}
 		}
-		if _, err := s.server.Write(message); err != nil {
-			return
-		}
+		request = request[:0]
 	}
 }
 

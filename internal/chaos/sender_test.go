@@ -22,13 +22,13 @@ type answer struct {
 	Executions []string `json:"executions"`
 }
 
-// client posts as providers do: they give up after some seconds.
-var client = &http.Client{
-	Timeout:   4 * time.Second,
-	Transport: &http.Transport{MaxIdleConnsPerHost: 64},
-}
+// client posts webhooks.
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// post delivers an order to a worker, once.
+// senderPatience is how long a sender waits for an answer, as providers do.
+const senderPatience = 4 * time.Second
+
+// post delivers an order to a worker, once. The caller bounds ctx.
 func post(ctx context.Context, p *process, o order) (*answer, error) {
 	o.Object, o.Type = "event", "chaos.order"
 	body, err := json.Marshal(o)
@@ -98,7 +98,9 @@ func (f *fleet) deliver(ctx context.Context, s *sendings, o order) {
 			_ = pause(ctx, 5*time.Millisecond)
 			continue
 		}
-		a, err := post(ctx, p, o)
+		limited, cancel := context.WithTimeout(ctx, senderPatience)
+		a, err := post(limited, p, o)
+		cancel()
 		s.mu.Lock()
 		if err == nil {
 			s.acked[o.ID] = append(s.acked[o.ID], a.Executions...)
@@ -110,6 +112,22 @@ func (f *fleet) deliver(ctx context.Context, s *sendings, o order) {
 		s.mu.Unlock()
 		_ = pause(ctx, 20*time.Millisecond)
 	}
+}
+
+// first delivers a worker's first event, with which it comes to know its store.
+func (f *fleet) first(s *sendings, p *process) {
+	f.t.Helper()
+	o := order{ID: "evt_first_" + p.cfg.Name}
+	s.sent[o.ID] = true
+	until(f.t, "first delivery to "+p.cfg.Name, func() bool {
+		ctx, cancel := context.WithTimeout(f.t.Context(), senderPatience)
+		defer cancel()
+		a, err := post(ctx, p, o)
+		if err == nil {
+			s.acked[o.ID] = a.Executions
+		}
+		return err == nil
+	})
 }
 
 // load keeps senders posting until ctx ends: every seventh order fails once,

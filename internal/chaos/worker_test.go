@@ -36,6 +36,7 @@ type workerConfig struct {
 	Lease       time.Duration
 	Poll        time.Duration
 	Shutdown    time.Duration
+	Deliver     time.Duration
 	Backoff     restaq.Backoff
 	ClockAhead  time.Duration // of this process's clock
 	Zone        string        // TZ
@@ -87,8 +88,8 @@ func runWorker(cfg workerConfig) error {
 	rt, err := restaq.New(store, restaq.Config{
 		Logger:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Concurrency: cfg.Concurrency, Attempts: cfg.Attempts, Backoff: cfg.Backoff, Lease: cfg.Lease, Poll: cfg.Poll,
-		ShutdownTimeout: cfg.Shutdown,
-		Now:             func() time.Time { return time.Now().Add(cfg.ClockAhead) },
+		ShutdownTimeout: cfg.Shutdown, DeliverTimeout: cfg.Deliver,
+		Now: func() time.Time { return time.Now().Add(cfg.ClockAhead) },
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,92 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// A worker is stopped in the middle of a step for longer than its lease. The
+// other one takes over and finishes. When the first wakes up, the result that
+// it comes with is refused, and it starts no further step.
+func TestStoppedWorkerIsRefusedWhenItWakesUp(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"postgres", "sqlite"} {
+		t.Run(kind, func(t *testing.T) {
+			f := newFleet(t, kind)
+			s := newSendings()
+			sleeper := f.start(workerConfig{Name: "sleeper", Lease: time.Second})
+			o := order{ID: "evt_held", Hold: "sleeper", Gate: filepath.Join(f.dir, "gate")}
+			f.deliver(t.Context(), s, o)
+			f.saw("the sleeper's step began", func(e *entry) bool { return e.What == began && e.Step == "charge" })
+			sleeper.signal(syscall.SIGSTOP)
+			f.start(workerConfig{Name: "waker", Lease: time.Second})
+			f.settle()
+			if err := os.WriteFile(o.Gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sleeper.signal(syscall.SIGCONT)
+			no := f.saw("the sleeper is refused", func(e *entry) bool { return e.What == refused && e.Worker == "sleeper" })
+			if no.Attempt != 1 || no.Step != "charge" || no.Text != restaq.ErrLeaseLost.Error() {
+				t.Errorf("refused: %+v, want step charge of attempt 1 with %q", no, restaq.ErrLeaseLost)
+			}
+			ev := f.verify(s, evidence{allowed: crashes})
+			for _, e := range ev.ledger {
+				if e.Worker == "sleeper" && (e.Attempt > 1 || e.Step == "ship" || e.Step == "notify") {
+					t.Errorf("the sleeper went on: %+v", e)
+				}
+				if e.What == recorded && e.Step == "charge" && e.Worker != "waker" {
+					t.Errorf("recorded for the sleeper: %+v", e)
+				}
+			}
+			h := onlyHistory(t, ev)
+			if len(h.Attempts) != 2 || h.Attempts[0].Outcome != restaq.AttemptLost {
+				t.Errorf("attempts %+v, want a lost one and a completed one", h.Attempts)
+			}
+		})
+	}
+}
+
+// onlyHistory returns the history of the only execution.
+func onlyHistory(t *testing.T, ev *evidence) *restaq.StoredExecution {
+	t.Helper()
+	for _, h := range ev.histories {
+		if len(ev.histories) == 1 {
+			return h
+		}
+	}
+	t.Fatalf("%d executions, want 1", len(ev.histories))
+	return nil
+}
+
+// Workers are stopped at random, for longer than their leases, and go on.
+func TestWorkersStopAtRandom(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	stops := 0
+	f.underLoad(4*time.Second, crashes, func(cfg *workerConfig) { cfg.Lease = 500 * time.Millisecond }, func(ctx context.Context) {
+		var waking sync.WaitGroup
+		defer waking.Wait()
+		for ; pause(ctx, time.Duration(100+rand.N(400))*time.Millisecond) == nil; stops++ {
+			p := f.anyone()
+			p.signal(syscall.SIGSTOP)
+			waking.Go(func() {
+				_ = pause(ctx, time.Duration(400+rand.N(800))*time.Millisecond)
+				p.signal(syscall.SIGCONT)
+			})
+		}
+	})
+	t.Logf("%d stops", stops)
+	if stops == 0 {
+		t.Error("no worker was stopped")
+	}
+}
