@@ -326,7 +326,7 @@ func (c *checker) fitting(wanted []string) string {
 		if name := c.familyOfPattern(wanted[0]); name != "" {
 			return fmt.Sprintf("%s fits %s", name, wanted[0])
 		}
-		if meant := marker.Nearest(wanted[0], near); meant != "" {
+		if meant := marker.Nearest(wanted[0], near); meant != "" && !strings.HasSuffix(wanted[0], "*") {
 			return fmt.Sprintf("did you mean the event type %s?", meant)
 		}
 	}

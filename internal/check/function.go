@@ -28,8 +28,12 @@ type param struct {
 func (c *checker) signature(m *marked) (*signature, bool) {
 	decl := m.Func
 	fn, ok := c.src.Info.Defs[decl.Name].(*types.Func)
-	if !ok || decl.Name.Name == "_" {
+	if !ok && decl.Name.Name != "init" || decl.Name.Name == "_" {
 		c.fail(m, decl.Name.Pos(), "the function has no name", "")
+		return nil, false
+	}
+	if decl.Recv == nil && (decl.Name.Name == "init" || decl.Name.Name == "main" && c.src.Name == "main") {
+		c.fail(m, decl.Name.Pos(), "Go calls the function by itself", "write a function of its own")
 		return nil, false
 	}
 	s := &signature{fn: fn, sig: fn.Signature()}

@@ -57,6 +57,9 @@ func noBody(ctx context.Context) error
 func _(ctx context.Context) error { return nil }
 
 //restaq:step
+func init() {}
+
+//restaq:step
 func lateTx(ctx context.Context, id string, tx pgx.Tx) error { return nil }
 
 //restaq:step
