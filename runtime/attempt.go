@@ -100,6 +100,9 @@ func (a *attempt) execute() func() *Outcome {
 			return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: err.Error(), Uncounted: true}
 		}
 	}
+	if cause := context.Cause(a.ctx); cause != nil { // cut off before it began
+		return a.judge(cause, nil)
+	}
 	if a.event.Payload == nil {
 		return a.judge(Permanent(ErrNoPayload), nil)
 	}

@@ -43,6 +43,53 @@ func TestRetryOnFinishedExecutions(t *testing.T) {
 	})
 }
 
+// joining lets the past be loaded only when a retry has found the attempt under
+// way.
+type joining struct {
+	restaq.Store
+	loading, joined gate
+}
+
+func (j *joining) History(ctx context.Context, id string) (*restaq.StoredExecution, error) {
+	j.loading.open()
+	if err := j.joined.pass(ctx); err != nil {
+		return nil, err
+	}
+	return j.Store.History(ctx, id)
+}
+
+func (j *joining) Change(ctx context.Context, id string, c restaq.Change) (*restaq.Execution, bool, error) {
+	e, changed, err := j.Store.Change(ctx, id, c)
+	if c.To == restaq.Pending && err == nil && e.Status == restaq.Running {
+		j.joined.open()
+	}
+	return e, changed, err
+}
+
+func TestARetryThatJoinsAnAttemptWhichDoesNotCountReturns(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := open()
+		part := on("h", func(context.Context, restaq.Event) error { return errors.New("must not run") })
+		e := deliver(t, receive(t, store, quick(), part), newEvent())
+		claimed, err := store.Claim(t.Context(), restaq.Claim{Owner: "crashed", Lease: -time.Hour, Handlers: []string{"h"}, Limit: 1})
+		if err != nil || len(claimed) != 1 {
+			t.Fatalf("claim: %+v, %v", claimed, err)
+		}
+		cfg := quick()
+		cfg.Attempts = 1 // and it was lost
+		slow := &joining{Store: open(), loading: newGate(), joined: newGate()}
+		rt, _ := start(t, slow, cfg, part)
+		if err := slow.loading.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if got, err := rt.Retry(ctx, e.ID); err != nil || !got.Dead() || got.Attempts != 1 {
+			t.Errorf("retry: %s after %d attempts, %v; want dead after 1", word(&got), got.Attempts, err)
+		}
+	})
+}
+
 func TestCancelIsFinal(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		entered := newGate()
@@ -325,6 +372,41 @@ func TestRegistrationErrors(t *testing.T) {
 	})
 }
 
+// silent answers the first call, which tells it of handlers, only when released.
+type silent struct {
+	restaq.Store
+	entered, release gate
+}
+
+func (m *silent) FingerprintKey(ctx context.Context) ([]byte, error) {
+	m.entered.open()
+	return nil, m.release.pass(ctx)
+}
+
+func TestADeliveryDoesNotWaitForAnAnnouncementLongerThanItsContext(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := &silent{Store: open(), entered: newGate(), release: newGate()}
+		rt := receive(t, store, quick(), on("h", func(context.Context, restaq.Event) error { return nil }))
+		first := make(chan error)
+		go func() {
+			_, err := rt.Deliver(t.Context(), newEvent())
+			first <- err
+		}()
+		if err := store.entered.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := rt.Deliver(ctx, newEvent()); !errors.Is(err, context.Canceled) {
+			t.Errorf("second delivery: %v, want its context's error", err)
+		}
+		store.release.open()
+		if err := <-first; err != nil {
+			t.Errorf("first delivery: %v", err)
+		}
+	})
+}
+
 func TestInvalidEventsAreRefused(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		rt := receive(t, open(), quick(), on("h", func(context.Context, restaq.Event) error { return nil }, "*"))
@@ -449,6 +531,42 @@ func TestLogLinesAreLoudAndDiscreet(t *testing.T) {
 		}
 		if strings.Contains(text, "secret") {
 			t.Errorf("log tells a secret:\n%s", text)
+		}
+	})
+}
+
+func TestNoLogLineTellsAKey(t *testing.T) {
+	cases := map[string]func(first, second error) error{
+		"as text":     func(first, _ error) error { return fmt.Errorf("failed: %v", first) },
+		"two of them": func(first, second error) error { return fmt.Errorf("%w, %w", first, second) },
+		"refused":     func(error, error) error { return nil },
+	}
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := open()
+		for name, result := range cases {
+			var buf syncBuffer
+			cfg := quick()
+			cfg.Logger = slog.New(slog.NewTextHandler(&buf, nil))
+			cfg.Attempts = 1
+			pay := step("pay", func(_ context.Context, v string) (string, error) { return "", errors.New("declined") })
+			pay.Key = func(in in1) string { return strings.TrimSuffix(in.v, " again") }
+			event := newEvent()
+			event.Type = "acme." + event.ID
+			rt, stop := start(t, store, cfg, on("h "+event.ID, func(ctx context.Context, _ restaq.Event) error {
+				_, first := pay.Run(ctx, struct{}{}, in1{"secret 1"})
+				_, second := pay.Run(ctx, struct{}{}, in1{"secret 2"})
+				if name == "refused" { // as its inputs differ
+					pay.Run(ctx, struct{}{}, in1{"secret 2 again"})
+				}
+				return result(first, second)
+			}, event.Type))
+			wait(t, rt, deliver(t, rt, event).ID, "dead")
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			if text := buf.String(); strings.Contains(text, "secret") || !strings.Contains(text, "step pay") {
+				t.Errorf("%s: log:\n%s", name, text)
+			}
 		}
 	})
 }

@@ -152,11 +152,9 @@ func (a *attempt) again(ctx context.Context, first *stepRun, call *StepCall, inp
 	}
 }
 
-// within reports whether ctx belongs to the step's own function.
-func within(ctx context.Context, name string) bool {
-	current, _ := ctx.Value(stepKey{}).(string)
-	return current == name
-}
+// within reports whether ctx belongs to the step's own function, or to a step
+// that it calls.
+func within(ctx context.Context, name string) bool { return ctx.Value(insideKey(name)) != nil }
 
 func conflict(name, one, other string) error {
 	return fmt.Errorf("step %s is the name of two steps in one execution: %s and %s; rename one", name, one, other)

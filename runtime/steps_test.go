@@ -101,6 +101,45 @@ func TestRetryRunsAnewThePermanentFailureThatEndedTheExecution(t *testing.T) {
 	})
 }
 
+func TestOfJoinedFailuresThePermanentOneEndsTheExecution(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := open()
+		for _, last := range []string{"ending", "transient"} {
+			var runs counter
+			transient := step("transient", func(context.Context, string) (string, error) {
+				if runs.add("transient") == 1 {
+					return "", errors.New("once")
+				}
+				return "", nil
+			})
+			ending := step("ending", func(context.Context, string) (string, error) {
+				if runs.add("ending") == 1 {
+					return "", restaq.Permanent(errors.New("the end"))
+				}
+				return "", nil
+			})
+			rt, h := run(t, store, quick(), "dead", func(ctx context.Context, _ restaq.Event) error {
+				_, end := ending.Run(ctx, struct{}{}, in1{"x"})
+				if restaq.Attempt(ctx) == 1 {
+					return errors.New("the permanent failure comes from its record")
+				}
+				_, once := transient.Run(ctx, struct{}{}, in1{"x"})
+				if last == "ending" {
+					return errors.Join(once, end)
+				}
+				return errors.Join(end, once)
+			})
+			if h.Attempts != 2 {
+				t.Errorf("dead after %d attempts, want 2:\n%s", h.Attempts, h.Tree())
+			}
+			if got, err := rt.Retry(t.Context(), h.ID); err != nil || word(&got) != "completed" {
+				t.Errorf("retry: %s, %v; want completed", word(&got), err)
+			}
+			runs.want(t, map[string]int{"ending": 2, "transient": 2})
+		}
+	})
+}
+
 func TestAStepsOwnAttemptsAreItsOwnBudget(t *testing.T) {
 	failing := func(runs *counter, name string, attempts int) *restaq.Step[struct{}, in1, string] {
 		s := step(name, func(context.Context, string) (string, error) {
@@ -336,6 +375,12 @@ func TestAmbiguousStepsStopTheExecution(t *testing.T) {
 			s = step("s", func(ctx context.Context, v string) (string, error) { return s.Run(ctx, struct{}{}, in1{v}) })
 			s.Run(ctx, struct{}{}, in1{"a"})
 		}, []string{"step s calls itself"}},
+		"each other": {func(ctx context.Context) {
+			var a, b *restaq.Step[struct{}, in1, string]
+			a = step("a", func(ctx context.Context, v string) (string, error) { return b.Run(ctx, struct{}{}, in1{v}) })
+			b = step("b", func(ctx context.Context, v string) (string, error) { return a.Run(ctx, struct{}{}, in1{v}) })
+			a.Run(ctx, struct{}{}, in1{"a"})
+		}, []string{"step a calls itself"}},
 	}
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		store := open()
