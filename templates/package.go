@@ -104,6 +104,7 @@ type file struct {
 	pkg     *model.Package
 	imports map[string]string // import path: name
 	avoid   map[string]bool   // names that no import may have
+	expand  bool              // the package's own aliases are written out
 
 	families []*types.Named    // whose members' event types are needed
 	typeOf   map[string]string // the function that tells them, by family
