@@ -41,6 +41,12 @@ func WithStep(ctx context.Context, recordName string) context.Context {
 	return context.WithValue(ctx, stepKey{}, recordName)
 }
 
+// InStep reports whether ctx belongs to the function of the step with that
+// record name, or to a step that it calls. It is for engines.
+func InStep(ctx context.Context, recordName string) bool {
+	return ctx.Value(insideKey(recordName)) != nil
+}
+
 func engineFrom(ctx context.Context) Engine {
 	e, _ := ctx.Value(engineKey{}).(Engine)
 	return e

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -284,57 +281,6 @@ func TestEventsThatNobodySubscribesTo(t *testing.T) {
 	})
 }
 
-func TestEqualOrderKeysRunOneAtATimeInOrder(t *testing.T) {
-	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		var mu sync.Mutex
-		var order []string
-		running := 0
-		handler := on("h", func(_ context.Context, e restaq.Event) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if running++; running > 1 {
-				t.Error("two executions of one key run at once")
-			}
-			order = append(order, e.ID)
-			running--
-			if len(order) == 1 {
-				return errors.New("its retry keeps the key")
-			}
-			return nil
-		})
-		handler.Order = func(e restaq.Event) string {
-			if e.Header.Get("Key") == "panic" {
-				panic("no key")
-			}
-			return e.Header.Get("Key")
-		}
-		rt, _ := start(t, open(), quick(), handler)
-		var want, ids []string
-		for range 5 {
-			event := newEvent()
-			event.Header = map[string][]string{"Key": {"customer"}}
-			ids = append(ids, deliver(t, rt, event).ID)
-			want = append(want, event.ID)
-		}
-		for _, id := range ids {
-			wait(t, rt, id, "completed")
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if got := fmt.Sprint(order[1:]); got != fmt.Sprint(want) {
-			t.Errorf("order %s, want %s after the first's failed attempt", got, want)
-		}
-
-		// A key that cannot be computed: the event is stored, its execution dead.
-		event := newEvent()
-		event.Header = map[string][]string{"Key": {"panic"}}
-		e := deliver(t, rt, event)
-		if !e.Dead() || e.Error != "order key: panic: no key" {
-			t.Errorf("execution %s: %s", word(&e), e.Error)
-		}
-	})
-}
-
 func TestRegistrationErrors(t *testing.T) {
 	handle := func(context.Context, restaq.Event) error { return nil }
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
@@ -497,94 +443,4 @@ func TestListAndPrune(t *testing.T) {
 	})
 }
 
-func TestLogLinesAreLoudAndDiscreet(t *testing.T) {
-	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		var buf syncBuffer
-		cfg := quick()
-		cfg.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		cfg.Attempts = 2
-		s := step("pay", func(_ context.Context, v string) (string, error) {
-			return "", errors.New("declined\nsecond-line-secret")
-		})
-		s.Key = func(in1) string { return "key-secret" }
-		rt, stop := start(t, open(), cfg, on("h", func(ctx context.Context, e restaq.Event) error {
-			restaq.Logger(ctx).Info("own line")
-			_, err := s.Run(ctx, struct{}{}, in1{"input-secret"})
-			return err
-		}))
-		event := newEvent()
-		event.Payload = []byte(`"payload-secret"`)
-		event.Header = map[string][]string{"X": {"header-secret"}}
-		e := deliver(t, rt, event)
-		wait(t, rt, e.ID, "dead")
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		text := buf.String()
-		for _, want := range []string{
-			"level=ERROR", "step=pay", "declined", "execution=" + e.ID, `retry="restaq retry ` + e.ID + `"`, "handler=h",
-			`msg="own line" execution=` + e.ID + " handler=h attempt=1",
-		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("log lacks %q:\n%s", want, text)
-			}
-		}
-		if strings.Contains(text, "secret") {
-			t.Errorf("log tells a secret:\n%s", text)
-		}
-	})
-}
-
-func TestNoLogLineTellsAKey(t *testing.T) {
-	cases := map[string]func(first, second error) error{
-		"as text":     func(first, _ error) error { return fmt.Errorf("failed: %v", first) },
-		"two of them": func(first, second error) error { return fmt.Errorf("%w, %w", first, second) },
-		"refused":     func(error, error) error { return nil },
-	}
-	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		store := open()
-		for name, result := range cases {
-			var buf syncBuffer
-			cfg := quick()
-			cfg.Logger = slog.New(slog.NewTextHandler(&buf, nil))
-			cfg.Attempts = 1
-			pay := step("pay", func(_ context.Context, v string) (string, error) { return "", errors.New("declined") })
-			pay.Key = func(in in1) string { return strings.TrimSuffix(in.v, " again") }
-			event := newEvent()
-			event.Type = "acme." + event.ID
-			rt, stop := start(t, store, cfg, on("h "+event.ID, func(ctx context.Context, _ restaq.Event) error {
-				_, first := pay.Run(ctx, struct{}{}, in1{"secret 1"})
-				_, second := pay.Run(ctx, struct{}{}, in1{"secret 2"})
-				if name == "refused" { // as its inputs differ
-					pay.Run(ctx, struct{}{}, in1{"secret 2 again"})
-				}
-				return result(first, second)
-			}, event.Type))
-			wait(t, rt, deliver(t, rt, event).ID, "dead")
-			if err := stop(); err != nil {
-				t.Fatal(err)
-			}
-			if text := buf.String(); strings.Contains(text, "secret") || !strings.Contains(text, "step pay") {
-				t.Errorf("%s: log:\n%s", name, text)
-			}
-		}
-	})
-}
-
 // syncBuffer is a buffer for several goroutines.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
