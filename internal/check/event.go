@@ -152,8 +152,11 @@ func (c *checker) buildEvent(m *marked) {
 	case spec.TypeParams != nil && len(spec.TypeParams.List) > 0:
 		c.fail(m, spec.TypeParams.Pos(), "is generic, and an event type has one struct", "")
 		return
-	case obj.IsAlias():
+	case spec.Assign.IsValid():
 		c.fail(m, spec.Name.Pos(), "is an alias", "mark the type itself")
+		return
+	case hasInvalid(obj.Type()):
+		c.fail(m, spec.Name.Pos(), "the type does not compile", c.whyNot())
 		return
 	case len(m.Marker.Types) == 0:
 		return

@@ -122,9 +122,12 @@ func iface(ctx context.Context, _ Stringer) error { return nil }
 func nested(ctx context.Context) (map[string]Outer, error) { return nil, nil }
 
 //restaq:step
-func mapKey(ctx context.Context, m map[float64]string, n map[any]int, o map[Texty]int, p map[big.Int]int) error {
+func mapKey(ctx context.Context, m map[float64]string, n map[any]int, o map[Texty]int) error {
 	return nil
 }
+
+//restaq:step
+func mapKeyOfStructs(ctx context.Context, p map[struct{ A int }]int) error { return nil }
 
 //restaq:step
 func pointer(ctx context.Context, p unsafe.Pointer) error { return nil }
