@@ -25,6 +25,8 @@ type graph struct {
 	handlers map[*types.Func]bool
 
 	summaries map[any]*summary          // by *types.Func or *ast.FuncLit
+	stack     []*summary                // those under way
+	partial   []any                     // keys of those that miss calls
 	flagged   map[*marked]string        // why a step needs key=
 	values    map[*types.Var][]ast.Expr // what local variables hold; nil until it is needed
 }

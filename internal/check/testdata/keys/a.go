@@ -202,3 +202,26 @@ func (t *T) Values(ctx context.Context, e restaq.Event) error {
 	p := &h
 	return (*p)(ctx)
 }
+
+// The cycle is entered at its second function.
+func odd(f func(), n int) {
+	if n > 0 {
+		even(f, n-1)
+	}
+}
+
+func even(f func(), n int) {
+	f()
+	if n > 0 {
+		odd(f, n-1)
+	}
+}
+
+//restaq:step
+func inCycle(ctx context.Context) error { return nil }
+
+//restaq:on a.i
+func (t *T) Cycle(ctx context.Context, e restaq.Event) error {
+	even(func() { _ = inCycleStep(ctx) }, 3)
+	return nil
+}
