@@ -13,7 +13,7 @@ import (
 func (f *file) goType(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Alias:
-		if f.expand && t.Obj().Pkg() == f.pkg.Types {
+		if f.expands != nil && f.expands(t) {
 			return f.goType(t.Rhs())
 		}
 		return f.typeName(t.Obj(), t.TypeArgs())

@@ -26,11 +26,11 @@ import (
 //	var _ = (*int64)((*Cents)(nil)) // the type changed: run go generate
 //
 // The first of these would be caught nowhere else where a call converts
-// silently, an int64 to an any, say. The package's own aliases are written out,
-// as an alias matches itself whatever it stands for.
-func (f *file) guards(guarded []*types.Named) {
-	f.expand = true
-	defer func() { f.expand = false }()
+// silently, an int64 to an any, say. The user's aliases are written out, as an
+// alias matches itself whatever it stands for.
+func (f *file) guards(guarded []*types.Named, expands func(*types.Alias) bool) {
+	f.expands = expands
+	defer func() { f.expands = nil }()
 	f.Const().Id("_").Op("=").Add(f.runtime("GeneratedCodeV1")).Comment("generated for another runtime: run go generate")
 	f.Line()
 	for _, h := range f.pkg.Handlers() {
