@@ -95,7 +95,7 @@ func TestTheStepUnderWayTravelsWithARenewal(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		entered, release := newGate(), newGate()
 		cfg := quick()
-		cfg.Lease = 30 * time.Millisecond
+		cfg.Lease = 900 * time.Millisecond
 		s := step("slow", func(ctx context.Context, _ string) (string, error) {
 			entered.open()
 			return "", release.pass(ctx)
@@ -108,11 +108,9 @@ func TestTheStepUnderWayTravelsWithARenewal(t *testing.T) {
 		if err := entered.pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for !strings.HasSuffix(inspect(t, rt, e.ID).Tree(), "└─ Attempt 1 (running)\n   └─ slow: running\n") {
-			if err := t.Context().Err(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		eventually(t, func() bool {
+			return strings.HasSuffix(inspect(t, rt, e.ID).Tree(), "└─ Attempt 1 (running)\n   └─ slow: running\n")
+		})
 		release.open()
 		wait(t, rt, e.ID, "completed")
 	})

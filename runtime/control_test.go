@@ -133,7 +133,7 @@ func TestCancelTakesEffectFromAnotherProcess(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		entered := newGate()
 		cfg := quick()
-		cfg.Lease = 50 * time.Millisecond
+		cfg.Lease = 900 * time.Millisecond
 		ended := make(chan error, 1)
 		rt, _ := start(t, open(), cfg, on("h", func(ctx context.Context, _ restaq.Event) error {
 			entered.open()

@@ -250,20 +250,21 @@ func TestGuarantee3ACompletedStepNeverRunsAgain(t *testing.T) {
 // attemptEnd returns the execution when attempt n has ended.
 func attemptEnd(t *testing.T, rt *restaq.Runtime, id string, n int) restaq.Execution {
 	t.Helper()
-	for {
+	var e restaq.Execution
+	eventually(t, func() bool {
 		h := inspect(t, rt, id)
+		e = h.Execution
 		for _, a := range h.Tries {
 			if a.Number == n && a.Outcome != "" {
-				return h.Execution
+				return true
 			}
 		}
 		if h.Final() {
 			t.Fatalf("execution is %s before attempt %d ended:\n%s", h.Status, n, h.Tree())
 		}
-		if t.Context().Err() != nil {
-			t.Fatal(t.Context().Err())
-		}
-	}
+		return false
+	})
+	return e
 }
 
 func TestGuarantee4AFailedStepRunsAgainAndAPanicIsAFailure(t *testing.T) {

@@ -44,15 +44,7 @@ func TestNewWorkStartsWithoutAPollAndWithinTheBound(t *testing.T) {
 			ids = append(ids, deliver(t, rt, newEvent()).ID)
 		}
 		for _, id := range ids {
-			for { // Wait would poll every hour
-				h := inspect(t, rt, id)
-				if h.Status == restaq.Completed {
-					break
-				}
-				if h.Final() || t.Context().Err() != nil {
-					t.Fatalf("execution is %s", h.Status)
-				}
-			}
+			eventually(t, func() bool { return inspect(t, rt, id).Status == restaq.Completed }) // Wait would poll every hour
 		}
 		if most.Load() != 3 {
 			t.Errorf("%d ran at once, want 3", most.Load())
