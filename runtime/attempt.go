@@ -100,6 +100,9 @@ func (a *attempt) execute() func() *Outcome {
 			return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: err.Error(), Uncounted: true}
 		}
 	}
+	if cause := context.Cause(a.ctx); cause != nil { // cut off before it began
+		return a.judge(cause, nil)
+	}
 	if a.event.Payload == nil {
 		return a.judge(Permanent(ErrNoPayload), nil)
 	}
@@ -244,19 +247,31 @@ func (a *attempt) record(row *StepRow) error {
 	})
 }
 
-// leave puts row with what travels with the next write.
-func (a *attempt) leave(row StepRow) {
+// leave puts row with what travels with the next write, unless that would grow
+// too large: renewals of all attempts share one request.
+func (a *attempt) leave(row StepRow) (left bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	size := len(row.Output)
+	for i := range a.unwritten {
+		size += len(a.unwritten[i].Output)
+	}
+	if size > maxUnwritten {
+		return false
+	}
 	a.unwritten = append(a.unwritten, row)
+	return true
 }
 
 // ensureLease makes sure that the lease has not run out by this process's
 // clock, so that one that slept wakes up harmless.
 func (a *attempt) ensureLease() error {
 	a.mu.Lock()
-	held := time.Since(a.leasedAt) < a.rt.cfg.Lease
+	since := a.leasedAt
 	a.mu.Unlock()
+	// The monotonic clock may stand still while the machine sleeps; the wall
+	// clock may be set. The later of the two is the safe one.
+	held := max(time.Since(since), time.Now().Round(0).Sub(since.Round(0))) < a.rt.cfg.Lease
 	if held {
 		return nil
 	}

@@ -26,7 +26,8 @@ type Config struct {
 
 	// Lease is how long an execution belongs to this process after its last
 	// renewal; it is renewed every third of that. Default: 30 s. A shorter one
-	// frees the work of a crashed process sooner and costs more writes.
+	// frees the work of a crashed process sooner and costs more writes. At least
+	// 10 ms.
 	Lease time.Duration
 
 	// Poll is how often the store is asked for due work that this process has
@@ -93,6 +94,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, c.validate()
 }
 
+// minLease is the shortest lease: below it renewing would be all that a process
+// does.
+const minLease = 10 * time.Millisecond
+
 func setDefault[T comparable](field *T, def T) {
 	if *field == *new(T) {
 		*field = def
@@ -108,7 +113,9 @@ func (c *Config) validate() error {
 	}
 	bad("Concurrency", c.Concurrency < 0)
 	bad("Attempts", c.Attempts < 0)
-	bad("Lease", c.Lease < 0)
+	if c.Lease < minLease {
+		errs = append(errs, fmt.Errorf("Lease: must be at least %v", minLease))
+	}
 	bad("Poll", c.Poll < 0)
 	bad("ShutdownTimeout", c.ShutdownTimeout < 0)
 	bad("DeliverTimeout", c.DeliverTimeout < 0)

@@ -20,6 +20,10 @@ type (
 	engineKey struct{}
 	scopeKey  struct{}
 	stepKey   struct{}
+
+	// insideKey, of a record name, is set inside that step's function, however
+	// deep.
+	insideKey string
 )
 
 // WithEngine returns a context in which step wrappers find engine, and the
@@ -33,7 +37,14 @@ func WithEngine(ctx context.Context, engine Engine, scope Scope) context.Context
 // WithStep returns the context that a step's function gets: one that knows the
 // record name. It is for engines.
 func WithStep(ctx context.Context, recordName string) context.Context {
+	ctx = context.WithValue(ctx, insideKey(recordName), true)
 	return context.WithValue(ctx, stepKey{}, recordName)
+}
+
+// InStep reports whether ctx belongs to the function of the step with that
+// record name, or to a step that it calls. It is for engines.
+func InStep(ctx context.Context, recordName string) bool {
+	return ctx.Value(insideKey(recordName)) != nil
 }
 
 func engineFrom(ctx context.Context) Engine {

@@ -203,7 +203,8 @@ func (rt *Runtime) afterAttempt(ctx context.Context, e Execution, n int) (Execut
 		return e, nil
 	}
 	last, err := rt.await(ctx, e.ID, func(e *Execution) bool {
-		return e.Status == Cancelled || e.Attempts > n || e.Attempts == n && e.Status != Running
+		// A final one may have fewer attempts: one that never ran does not count.
+		return e.Final() || e.Attempts > n || e.Attempts == n && e.Status != Running
 	})
 	if err != nil {
 		return last, fmt.Errorf("wait for attempt %d of execution %s: %w", n, e.ID, err)

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,6 +36,53 @@ func TestRetryOnFinishedExecutions(t *testing.T) {
 					t.Errorf("unknown id %.40q: %v, want ErrNotFound", id, err)
 				}
 			}
+		}
+	})
+}
+
+// joining lets the past be loaded only when a retry has found the attempt under
+// way.
+type joining struct {
+	restaq.Store
+	loading, joined gate
+}
+
+func (j *joining) History(ctx context.Context, id string) (*restaq.StoredExecution, error) {
+	j.loading.open()
+	if err := j.joined.pass(ctx); err != nil {
+		return nil, err
+	}
+	return j.Store.History(ctx, id)
+}
+
+func (j *joining) Change(ctx context.Context, id string, c restaq.Change) (*restaq.Execution, bool, error) {
+	e, changed, err := j.Store.Change(ctx, id, c)
+	if c.To == restaq.Pending && err == nil && e.Status == restaq.Running {
+		j.joined.open()
+	}
+	return e, changed, err
+}
+
+func TestARetryThatJoinsAnAttemptWhichDoesNotCountReturns(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := open()
+		part := on("h", func(context.Context, restaq.Event) error { return errors.New("must not run") })
+		e := deliver(t, receive(t, store, quick(), part), newEvent())
+		claimed, err := store.Claim(t.Context(), restaq.Claim{Owner: "crashed", Lease: -time.Hour, Handlers: []string{"h"}, Limit: 1})
+		if err != nil || len(claimed) != 1 {
+			t.Fatalf("claim: %+v, %v", claimed, err)
+		}
+		cfg := quick()
+		cfg.Attempts = 1 // and it was lost
+		slow := &joining{Store: open(), loading: newGate(), joined: newGate()}
+		rt, _ := start(t, slow, cfg, part)
+		if err := slow.loading.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if got, err := rt.Retry(ctx, e.ID); err != nil || !got.Dead() || got.Attempts != 1 {
+			t.Errorf("retry: %s after %d attempts, %v; want dead after 1", word(&got), got.Attempts, err)
 		}
 	})
 }
@@ -89,7 +133,7 @@ func TestCancelTakesEffectFromAnotherProcess(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		entered := newGate()
 		cfg := quick()
-		cfg.Lease = 50 * time.Millisecond
+		cfg.Lease = 900 * time.Millisecond
 		ended := make(chan error, 1)
 		rt, _ := start(t, open(), cfg, on("h", func(ctx context.Context, _ restaq.Event) error {
 			entered.open()
@@ -237,57 +281,6 @@ func TestEventsThatNobodySubscribesTo(t *testing.T) {
 	})
 }
 
-func TestEqualOrderKeysRunOneAtATimeInOrder(t *testing.T) {
-	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		var mu sync.Mutex
-		var order []string
-		running := 0
-		handler := on("h", func(_ context.Context, e restaq.Event) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if running++; running > 1 {
-				t.Error("two executions of one key run at once")
-			}
-			order = append(order, e.ID)
-			running--
-			if len(order) == 1 {
-				return errors.New("its retry keeps the key")
-			}
-			return nil
-		})
-		handler.Order = func(e restaq.Event) string {
-			if e.Header.Get("Key") == "panic" {
-				panic("no key")
-			}
-			return e.Header.Get("Key")
-		}
-		rt, _ := start(t, open(), quick(), handler)
-		var want, ids []string
-		for range 5 {
-			event := newEvent()
-			event.Header = map[string][]string{"Key": {"customer"}}
-			ids = append(ids, deliver(t, rt, event).ID)
-			want = append(want, event.ID)
-		}
-		for _, id := range ids {
-			wait(t, rt, id, "completed")
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if got := fmt.Sprint(order[1:]); got != fmt.Sprint(want) {
-			t.Errorf("order %s, want %s after the first's failed attempt", got, want)
-		}
-
-		// A key that cannot be computed: the event is stored, its execution dead.
-		event := newEvent()
-		event.Header = map[string][]string{"Key": {"panic"}}
-		e := deliver(t, rt, event)
-		if !e.Dead() || e.Error != "order key: panic: no key" {
-			t.Errorf("execution %s: %s", word(&e), e.Error)
-		}
-	})
-}
-
 func TestRegistrationErrors(t *testing.T) {
 	handle := func(context.Context, restaq.Event) error { return nil }
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
@@ -321,6 +314,41 @@ func TestRegistrationErrors(t *testing.T) {
 		deliver(t, rt, newEvent())
 		if err := rt.Register(on("b", handle)); !errors.Is(err, restaq.ErrNotRegistered) {
 			t.Errorf("registration after the first delivery: %v", err)
+		}
+	})
+}
+
+// silent answers the first call, which tells it of handlers, only when released.
+type silent struct {
+	restaq.Store
+	entered, release gate
+}
+
+func (m *silent) FingerprintKey(ctx context.Context) ([]byte, error) {
+	m.entered.open()
+	return nil, m.release.pass(ctx)
+}
+
+func TestADeliveryDoesNotWaitForAnAnnouncementLongerThanItsContext(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := &silent{Store: open(), entered: newGate(), release: newGate()}
+		rt := receive(t, store, quick(), on("h", func(context.Context, restaq.Event) error { return nil }))
+		first := make(chan error)
+		go func() {
+			_, err := rt.Deliver(t.Context(), newEvent())
+			first <- err
+		}()
+		if err := store.entered.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := rt.Deliver(ctx, newEvent()); !errors.Is(err, context.Canceled) {
+			t.Errorf("second delivery: %v, want its context's error", err)
+		}
+		store.release.open()
+		if err := <-first; err != nil {
+			t.Errorf("first delivery: %v", err)
 		}
 	})
 }
@@ -415,58 +443,4 @@ func TestListAndPrune(t *testing.T) {
 	})
 }
 
-func TestLogLinesAreLoudAndDiscreet(t *testing.T) {
-	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		var buf syncBuffer
-		cfg := quick()
-		cfg.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		cfg.Attempts = 2
-		s := step("pay", func(_ context.Context, v string) (string, error) {
-			return "", errors.New("declined\nsecond-line-secret")
-		})
-		s.Key = func(in1) string { return "key-secret" }
-		rt, stop := start(t, open(), cfg, on("h", func(ctx context.Context, e restaq.Event) error {
-			restaq.Logger(ctx).Info("own line")
-			_, err := s.Run(ctx, struct{}{}, in1{"input-secret"})
-			return err
-		}))
-		event := newEvent()
-		event.Payload = []byte(`"payload-secret"`)
-		event.Header = map[string][]string{"X": {"header-secret"}}
-		e := deliver(t, rt, event)
-		wait(t, rt, e.ID, "dead")
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		text := buf.String()
-		for _, want := range []string{
-			"level=ERROR", "step=pay", "declined", "execution=" + e.ID, `retry="restaq retry ` + e.ID + `"`, "handler=h",
-			`msg="own line" execution=` + e.ID + " handler=h attempt=1",
-		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("log lacks %q:\n%s", want, text)
-			}
-		}
-		if strings.Contains(text, "secret") {
-			t.Errorf("log tells a secret:\n%s", text)
-		}
-	})
-}
-
 // syncBuffer is a buffer for several goroutines.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}

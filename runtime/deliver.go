@@ -1,6 +1,7 @@
 package restaq
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,9 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		in.Executions = append(in.Executions, e)
 	}
 	slots := rt.work.reserve(len(handlers) - ordered)
+	if slots > 0 { // attempts read it after the caller has it back
+		event.Payload = bytes.Clone(event.Payload)
+	}
 	begun := 0
 	for i := range in.Executions {
 		if e := &in.Executions[i]; begun < slots && e.OrderKey == "" && e.Error == "" {

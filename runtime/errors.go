@@ -75,11 +75,26 @@ func (e *permanentError) Unwrap() error { return e.err }
 // or is a StepError with a permanent failure.
 func IsPermanent(err error) bool {
 	var p *permanentError
-	if errors.As(err, &p) {
-		return true
+	return errors.As(err, &p) || permanentStep(err) != nil
+}
+
+// permanentStep returns the first permanent failure of a step among all that
+// err wraps, or nil.
+func permanentStep(err error) *StepError {
+	if s, ok := err.(*StepError); ok && s.Permanent {
+		return s
 	}
-	var s *StepError
-	return errors.As(err, &s) && s.Permanent
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		return permanentStep(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range err.Unwrap() {
+			if s := permanentStep(wrapped); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
 }
 
 // RetryAfter wraps err with the delay until the next attempt, in place of the

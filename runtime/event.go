@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -104,7 +105,7 @@ func checkIdentifier(s string) error {
 		return fmt.Errorf("has %d bytes, at most %d are allowed", len(s), maxIdentifier)
 	case !utf8.ValidString(s):
 		return errors.New("is not valid UTF-8")
-	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case strings.ContainsFunc(s, unicode.IsControl):
 		return errors.New("holds a control character")
 	}
 	return nil

@@ -14,3 +14,6 @@ func (rt *Runtime) WaitActive() {
 		runtime.Gosched()
 	}
 }
+
+// Held returns how many executions the runtime holds in memory.
+func (rt *Runtime) Held() int { return len(rt.running()) }

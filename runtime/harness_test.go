@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -163,6 +164,18 @@ func inspect(t *testing.T, rt *restaq.Runtime, id string) *restaq.History {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// eventually looks until it is so, and fails the test after a while.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !so() {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come to pass")
+		}
+		runtime.Gosched()
+	}
 }
 
 // in1 is the input of a test step.

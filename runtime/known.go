@@ -25,18 +25,19 @@ type knownRecord struct {
 
 func newKnownErrors(list []error) (*knownErrors, error) {
 	k := &knownErrors{sentinels: make(map[string]error), types: make(map[string]reflect.Type)}
+	const field = "Errors" // of Config, as messages name it
 	for i, err := range list {
 		v := reflect.ValueOf(err)
 		switch {
 		case !v.IsValid():
-			return nil, fmt.Errorf("Errors[%d]: is nil", i)
+			return nil, fmt.Errorf("%s[%d]: is nil", field, i)
 		case v.IsZero():
 			k.types[typeName(v.Type())] = v.Type()
 			continue
 		}
 		text := storable(err.Error())
 		if _, taken := k.sentinels[text]; taken {
-			return nil, fmt.Errorf("Errors[%d]: another sentinel has the text %q too", i, text)
+			return nil, fmt.Errorf("%s[%d]: another sentinel has the text %q too", field, i, text)
 		}
 		k.sentinels[text] = err
 	}
@@ -103,7 +104,7 @@ func (k *knownErrors) restore(text string, records []knownRecord) error {
 // methods of the user's error types, which may panic: then it is a plain error.
 type failure struct {
 	permanent bool
-	step      *StepError       // nil if no step's failure is in the chain
+	step      *StepError       // a permanent one if there is one; nil if err wraps no step's failure
 	after     *retryAfterError // nil for the backoff
 	stack     []byte           // of a panic
 	known     []knownRecord
@@ -116,7 +117,9 @@ func (k *knownErrors) classify(err error) failure {
 		if errors.As(err, &p) {
 			f.stack = p.stack
 		}
-		errors.As(err, &f.step)
+		if f.step = permanentStep(err); f.step == nil {
+			errors.As(err, &f.step)
+		}
 		errors.As(err, &f.after)
 		f.known = k.record(err)
 		f.permanent = IsPermanent(err)

@@ -114,13 +114,11 @@ func (a *attempt) finish(o *Outcome) {
 
 // announce logs the outcome. A failure that waits for a person is loud.
 func (a *attempt) announce(o *Outcome) {
-	log, text := a.log(), o.Error
-	if o.Step != "" { // named without its key, which stays out of the log
-		word := a.byName[o.Step].call.Name
-		log = log.With("step", word)
-		text = strings.ReplaceAll(text, o.Step, word)
+	log := a.log()
+	if o.Step != "" {
+		log = log.With("step", a.byName[o.Step].call.Name)
 	}
-	text = firstLine(text, 200)
+	text := firstLine(a.withoutKeys(o.Error), 200)
 	switch {
 	case o.Attempt == AttemptCompleted:
 		log.Debug("restaq: execution completed")
@@ -132,6 +130,17 @@ func (a *attempt) announce(o *Outcome) {
 		log.Error("restaq: execution failed and waits for a person", "error", text,
 			"retry", "restaq retry "+a.lease.Execution)
 	}
+}
+
+// withoutKeys names the attempt's steps in text without their keys, which stay
+// out of the log.
+func (a *attempt) withoutKeys(text string) string {
+	for name, r := range a.byName {
+		if name != r.call.Name {
+			text = strings.ReplaceAll(text, name, r.call.Name)
+		}
+	}
+	return text
 }
 
 // log returns a logger for lines about the attempt.

@@ -44,18 +44,33 @@ func TestNewWorkStartsWithoutAPollAndWithinTheBound(t *testing.T) {
 			ids = append(ids, deliver(t, rt, newEvent()).ID)
 		}
 		for _, id := range ids {
-			for { // Wait would poll every hour
-				h := inspect(t, rt, id)
-				if h.Status == restaq.Completed {
-					break
-				}
-				if h.Final() || t.Context().Err() != nil {
-					t.Fatalf("execution is %s", h.Status)
-				}
-			}
+			eventually(t, func() bool { return inspect(t, rt, id).Status == restaq.Completed }) // Wait would poll every hour
 		}
 		if most.Load() != 3 {
 			t.Errorf("%d ran at once, want 3", most.Load())
+		}
+	})
+}
+
+func TestThePayloadIsTheCallersAgainAfterDeliver(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		changed := make(chan struct{}, 1)
+		rt, _ := start(t, open(), quick(), on("h", func(_ context.Context, e restaq.Event) error {
+			<-changed
+			if string(e.Payload) != `{"n":1}` {
+				t.Errorf("the handler got %q", e.Payload)
+			}
+			return nil
+		}))
+		for { // until the delivery begins its execution itself
+			event := newEvent()
+			e := deliver(t, rt, event)
+			copy(event.Payload, "changed")
+			changed <- struct{}{}
+			wait(t, rt, e.ID, "completed")
+			if e.Status == restaq.Running {
+				return
+			}
 		}
 	})
 }
@@ -178,6 +193,65 @@ func TestRunNamesAttemptsThatDoNotStop(t *testing.T) {
 		release.open()
 		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "twice") {
 			t.Errorf("second run: %v", err)
+		}
+	})
+}
+
+func TestRunWithAContextThatHasEndedIsACleanDrain(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		rt := receive(t, open(), quick(), on("h", func(context.Context, restaq.Event) error { return nil }))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := rt.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// late holds inserts up.
+type late struct {
+	restaq.Store
+	entered, release gate
+}
+
+func (l *late) Insert(ctx context.Context, in *restaq.Insertion) (bool, []restaq.Execution, error) {
+	l.entered.open()
+	if err := l.release.pass(ctx); err != nil {
+		return false, nil, err
+	}
+	return l.Store.Insert(ctx, in)
+}
+
+func TestWhatBeginsAfterTheCutIsCutOffToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &late{Store: memory.New(), entered: newGate(), release: newGate()}
+		cfg := quick()
+		cfg.ShutdownTimeout = time.Second
+		rt := receive(t, store, cfg, on("h", func(context.Context, restaq.Event) error {
+			t.Error("the handler was run")
+			return nil
+		}))
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error)
+		go func() { result <- rt.Run(ctx) }()
+		synctest.Wait() // it has looked for older work
+		receipts := make(chan restaq.Receipt, 1)
+		go func() {
+			receipt, err := rt.Deliver(t.Context(), newEvent())
+			if err != nil {
+				t.Error(err)
+			}
+			receipts <- receipt
+		}()
+		<-store.entered
+		cancel()
+		time.AfterFunc(2*time.Second, store.release.open)
+		if err := <-result; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		h := inspect(t, rt, (<-receipts).Executions[0].ID)
+		if h.Status != restaq.Pending || len(h.Tries) != 1 || h.Tries[0].Outcome != restaq.AttemptInterrupted {
+			t.Errorf("history:\n%swant an interrupted attempt, due again", h.Tree())
 		}
 	})
 }

@@ -24,9 +24,9 @@ type Runtime struct {
 	registry registry
 	sealed   bool // no more registrations
 
-	announce sync.Mutex // held while the store is told of the handlers
-	told     bool
-	key      []byte // of input fingerprints; set once told
+	announce chan struct{} // full while the store is told of the handlers
+	told     bool          // by who fills announce
+	key      []byte        // of input fingerprints; set once told
 
 	work    work
 	notices notices
@@ -51,6 +51,7 @@ func New(store Store, cfg Config) (*Runtime, error) {
 	}
 	rt := &Runtime{
 		store: store, cfg: cfg, known: known,
+		announce: make(chan struct{}, 1),
 		registry: registry{handlers: make(map[string]*handler), steps: make(map[string]*stepPart)},
 	}
 	rt.owner = rt.newID()
@@ -103,8 +104,12 @@ func (rt *Runtime) seal(ctx context.Context) error {
 	if err := rt.closeRegistry(); err != nil {
 		return err
 	}
-	rt.announce.Lock()
-	defer rt.announce.Unlock()
+	select {
+	case rt.announce <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-rt.announce }()
 	if rt.told {
 		return nil
 	}

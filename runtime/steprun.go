@@ -8,8 +8,14 @@ import (
 	"github.com/restaq/restaq/runtime/codec"
 )
 
-// maxOutput is the largest output that is recorded, in bytes.
-const maxOutput = 16 << 20
+const (
+	// maxOutput is the largest output that is recorded, in bytes.
+	maxOutput = 16 << 20
+
+	// maxUnwritten bounds the outputs of an attempt's pure steps that wait for
+	// the next write, in bytes.
+	maxUnwritten = 256 << 10
+)
 
 // Step implements Engine.
 func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
@@ -144,7 +150,7 @@ func (a *attempt) again(ctx context.Context, first *stepRun, call *StepCall, inp
 		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt: give each call a name of its own", first.name))
 	case string(first.inputs) != string(inputs):
 		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt with other inputs: tell the calls apart with key=", first.name))
-	case within(ctx, first.name):
+	case InStep(ctx, first.name):
 		return nil, a.Refuse(ctx, fmt.Errorf("step %s calls itself", first.name))
 	}
 	select {
@@ -153,12 +159,6 @@ func (a *attempt) again(ctx context.Context, first *stepRun, call *StepCall, inp
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// within reports whether ctx belongs to the step's own function.
-func within(ctx context.Context, name string) bool {
-	current, _ := ctx.Value(stepKey{}).(string)
-	return current == name
 }
 
 func conflict(name, one, other string) error {
@@ -219,8 +219,7 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 		return nil, a.fail(row, r, err)
 	}
 	row.complete(a.now(), output, r.call.Reads)
-	if r.call.Pure {
-		a.leave(row)
+	if r.call.Pure && a.leave(row) {
 		return output, nil
 	}
 	if err := a.record(&row); err != nil {

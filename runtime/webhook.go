@@ -34,6 +34,7 @@ const retryDelivery = 5 * time.Second
 //	405  not a POST
 //	413  the body is too large; it was not read to its end
 //	415  not a content type that the provider sends
+//	500  the body had been read before, or the provider's code failed
 //	503  not known to be stored: the provider will deliver again
 func (rt *Runtime) Webhook(p Provider) http.Handler {
 	e := p.Endpoint()
@@ -119,7 +120,7 @@ func (rc *receiver) admit(w http.ResponseWriter, r *http.Request) *refusal {
 		return &refusal{status: http.StatusForbidden, reason: "this endpoint takes unsigned requests, and only from this machine"}
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || !slices.Contains(rc.endpoint.ContentTypes, media) {
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !slices.Contains(rc.endpoint.ContentTypes, media) {
 		return &refusal{status: http.StatusUnsupportedMediaType, reason: "want content type " + strings.Join(rc.endpoint.ContentTypes, " or ")}
 	}
 	if r.ContentLength > rc.endpoint.MaxBody {

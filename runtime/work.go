@@ -24,6 +24,7 @@ type work struct {
 
 	mu       sync.Mutex
 	active   bool // Run takes new work
+	cutting  bool // what begins is cut off at once
 	free     int  // slots
 	backlog  bool // older work may wait in the store
 	attempts map[string]*attempt
@@ -123,6 +124,9 @@ func (w *work) await(id string) (ended <-chan struct{}, drop func()) {
 // the handlers. Run may be called once.
 func (rt *Runtime) Run(ctx context.Context) error {
 	if err := rt.seal(ctx); err != nil {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return nil // nothing was begun
+		}
 		return fmt.Errorf("run: %w", err)
 	}
 	base, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -215,7 +219,11 @@ func (rt *Runtime) begin(c *Claimed, sent time.Time) {
 	w.mu.Lock()
 	earlier := w.attempts[a.lease.Execution]
 	w.attempts[a.lease.Execution] = a
+	cutting := w.cutting
 	w.mu.Unlock()
+	if cutting {
+		a.cut(ErrShutdown)
+	}
 	go func() {
 		if earlier != nil { // this process lost the lease to itself
 			earlier.cut(ErrLeaseLost)
@@ -261,6 +269,9 @@ func (rt *Runtime) drain() error {
 		return nil
 	case <-patience.C:
 	}
+	w.mu.Lock()
+	w.cutting = true
+	w.mu.Unlock()
 	for _, a := range rt.running() {
 		a.cut(ErrShutdown)
 	}

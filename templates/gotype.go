@@ -13,6 +13,9 @@ import (
 func (f *file) goType(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Alias:
+		if f.expands != nil && f.expands(t) {
+			return f.goType(t.Rhs())
+		}
 		return f.typeName(t.Obj(), t.TypeArgs())
 	case *types.Named:
 		return f.typeName(t.Obj(), t.TypeArgs())

@@ -21,11 +21,16 @@ import (
 //		Amount   Cents
 //	} = Payment{} // a field or tag changed: run go generate
 //
+//	var _ []Cents = Prices(nil) // the type changed: run go generate
+//
 //	var _ = (*int64)((*Cents)(nil)) // the type changed: run go generate
 //
 // The first of these would be caught nowhere else where a call converts
-// silently, an int64 to an any, say.
-func (f *file) guards(guarded []*types.Named) {
+// silently, an int64 to an any, say. The user's aliases are written out, as an
+// alias matches itself whatever it stands for.
+func (f *file) guards(guarded []*types.Named, expands func(*types.Alias) bool) {
+	f.expands = expands
+	defer func() { f.expands = nil }()
 	f.Const().Id("_").Op("=").Add(f.runtime("GeneratedCodeV1")).Comment("generated for another runtime: run go generate")
 	f.Line()
 	for _, h := range f.pkg.Handlers() {
@@ -60,10 +65,18 @@ func (f *file) signatureGuard(fn *model.Func) {
 }
 
 func (f *file) typeGuard(t *types.Named) {
-	if s, ok := t.Underlying().(*types.Struct); ok {
+	under, remark := t.Underlying(), "the type changed: run go generate"
+	if s, ok := under.(*types.Struct); ok {
 		f.Var().Id("_").Add(f.structType(s)).Op("=").Add(f.goType(t)).Values().Comment("a field or tag changed: run go generate")
 		return
 	}
-	f.Var().Id("_").Op("=").Parens(jen.Op("*").Add(f.goType(t.Underlying()))).
-		Call(jen.Parens(jen.Op("*").Add(f.goType(t))).Call(jen.Nil())).Comment("the type changed: run go generate")
+	switch under.(type) {
+	case *types.Basic: // which no named type can be assigned to
+		f.Var().Id("_").Op("=").Parens(jen.Op("*").Add(f.goType(under))).
+			Call(jen.Parens(jen.Op("*").Add(f.goType(t))).Call(jen.Nil())).Comment(remark)
+	case *types.Array:
+		f.Var().Id("_").Add(f.goType(under)).Op("=").Add(f.goType(t)).Values().Comment(remark)
+	default:
+		f.Var().Id("_").Add(f.goType(under)).Op("=").Add(f.goType(t)).Call(jen.Nil()).Comment(remark)
+	}
 }

@@ -30,6 +30,9 @@ type Input struct {
 
 	// Guarded are the types whose declarations are guarded, in order.
 	Guarded []*types.Named
+
+	// Expands reports whether guards write out what an alias stands for.
+	Expands func(*types.Alias) bool
 }
 
 // OutputShape is the fingerprint of a step's output, and those of earlier
@@ -87,7 +90,7 @@ func Codecs(in Input) ([]byte, error) {
 		return nil, nil
 	}
 	f := newFile(in.Package)
-	f.guards(in.Guarded)
+	f.guards(in.Guarded, in.Expands)
 	for _, h := range in.Package.Handlers() {
 		f.familyDecoder(h)
 	}
@@ -104,6 +107,8 @@ type file struct {
 	pkg     *model.Package
 	imports map[string]string // import path: name
 	avoid   map[string]bool   // names that no import may have
+
+	expands func(*types.Alias) bool // in guards: whether an alias is written out
 
 	families []*types.Named    // whose members' event types are needed
 	typeOf   map[string]string // the function that tells them, by family

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"go/token"
+	"strings"
 
 	"github.com/restaq/restaq/internal/generate"
 	"github.com/restaq/restaq/internal/output"
@@ -34,12 +35,16 @@ func (p *process) generate(args []string) int {
 
 // changes generates and returns what differs from the files on disk.
 func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
-	result, problems := generate.Packages(context.Background(), p.load(s, patterns))
+	cfg := p.load(s, patterns)
+	result, problems := generate.Packages(context.Background(), cfg)
 	for _, note := range result.Notes {
 		p.say("%s %s", p.name(note.Path), note.Text)
 	}
 	if len(problems) > 0 {
 		return nil, problems
+	}
+	if len(result.Files) == 0 {
+		p.say("%s matches no packages", strings.Join(cfg.Patterns, " "))
 	}
 	changes, errs := output.Compare(result.Files)
 	for _, err := range errs {

@@ -59,6 +59,7 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/restaq/restaq/internal/marker"
 )
@@ -88,8 +89,15 @@ func run(args []string, p process) int {
 		return p.help(args[1:])
 	}
 	status := p.generate(args)
-	if near := marker.Nearest(verb, []string{"check", "events", "help", "version"}); status != statusOK && near != "" {
+	if status == statusOK {
+		return status
+	}
+	verbs := []string{"check", "events", "help", "version"}
+	late := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(verbs, arg) })
+	if near := marker.Nearest(verb, verbs); near != "" {
 		p.say("did you mean the verb %s?", near)
+	} else if late >= 0 {
+		p.say("the verb %s comes before its flags", args[late])
 	}
 	return status
 }

@@ -70,10 +70,10 @@ func writeModule(root, dir, path string, tool bool) error {
 	if err != nil {
 		return err
 	}
-	_, requirements, _ := strings.Cut(string(own), "require (")
-	requirements, _, _ = strings.Cut(requirements, ")")
-	mod := "module " + path + "\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/restaq/restaq v0.0.0\n" +
-		strings.TrimLeft(requirements, "\n") + ")\n\nreplace github.com/restaq/restaq => " + root + "\n"
+	_, requirements, _ := strings.Cut(string(own), "require (") // two blocks, in front of the tools
+	requirements, _, _ = strings.Cut(requirements, "\ntool ")
+	mod := "module " + path + "\n\ngo 1.26.0\n\nrequire github.com/restaq/restaq v0.0.0\n\nrequire (" +
+		requirements + "\nreplace github.com/restaq/restaq => " + root + "\n"
 	if tool {
 		mod += "\ntool github.com/restaq/restaq/cmd/restaqgen\n"
 	}

@@ -56,10 +56,10 @@ func (w *walker) value(x ast.Expr) (state, bool) {
 		if !ok {
 			break
 		}
-		if lit := w.closure(obj); lit != nil {
-			return w.summarize(lit, lit.Body, obj.Name()), true
+		if held := w.held(obj); len(held) > 0 {
+			return w.heldBy(obj, held), true
 		}
-		if w.isFuncParam(obj) {
+		if _, ok := obj.Type().Underlying().(*types.Signature); ok && obj.Kind() == types.ParamVar {
 			return state{obj: {pos: v.Pos()}}, true
 		}
 		return nil, false
@@ -187,92 +187,4 @@ func (w *walker) endsPath(call *ast.CallExpr) bool {
 		}, fn.Pkg().Path()+"."+fn.Name())
 	}
 	return false
-}
-
-// isFuncParam reports whether v is a parameter of function type of a function of
-// the package.
-func (w *walker) isFuncParam(v *types.Var) bool {
-	if _, ok := v.Type().Underlying().(*types.Signature); !ok || v.Kind() != types.ParamVar {
-		return false
-	}
-	return true
-}
-
-// isClosure reports whether the i-th value of an assignment is a function
-// literal for a variable that is assigned nothing else: it is counted where the
-// variable is used.
-func (w *walker) isClosure(to, values []ast.Expr, i int) bool {
-	if len(to) != len(values) {
-		return false
-	}
-	lit, ok := ast.Unparen(values[i]).(*ast.FuncLit)
-	if !ok {
-		return false
-	}
-	id, ok := to[i].(*ast.Ident)
-	if !ok {
-		return false
-	}
-	v, ok := w.src.Info.ObjectOf(id).(*types.Var)
-	return ok && w.closure(v) == lit
-}
-
-// closure returns the function literal that a local variable stands for, nil if
-// it is not always the same one.
-func (w *walker) closure(v *types.Var) *ast.FuncLit {
-	if w.closures == nil {
-		w.findClosures()
-	}
-	return w.closures[v]
-}
-
-// findClosures finds the variables that are assigned one function literal and
-// nothing else.
-func (g *graph) findClosures() {
-	g.closures = map[*types.Var]*ast.FuncLit{}
-	assigned := map[*types.Var]int{}
-	note := func(to, value ast.Expr) {
-		id, ok := to.(*ast.Ident)
-		if !ok {
-			return
-		}
-		v, ok := g.src.Info.ObjectOf(id).(*types.Var)
-		if !ok {
-			return
-		}
-		assigned[v]++
-		if lit, ok := ast.Unparen(value).(*ast.FuncLit); ok && v.Kind() == types.LocalVar {
-			g.closures[v] = lit
-		}
-	}
-	for _, fn := range g.order {
-		ast.Inspect(g.decls[fn].Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for i, to := range n.Lhs {
-					var value ast.Expr = &ast.BadExpr{}
-					if len(n.Lhs) == len(n.Rhs) {
-						value = n.Rhs[i]
-					}
-					note(to, value)
-				}
-			case *ast.ValueSpec:
-				for i, to := range n.Names {
-					if len(n.Names) == len(n.Values) {
-						note(to, n.Values[i])
-					}
-				}
-			case *ast.UnaryExpr: // whoever has its address may assign it
-				if id, ok := ast.Unparen(n.X).(*ast.Ident); ok && n.Op.String() == "&" {
-					note(id, &ast.BadExpr{})
-				}
-			}
-			return true
-		})
-	}
-	for v, n := range assigned {
-		if n > 1 {
-			delete(g.closures, v)
-		}
-	}
 }

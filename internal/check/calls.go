@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/marker"
@@ -17,19 +18,23 @@ import (
 type graph struct {
 	*checker
 	decls    map[*types.Func]*ast.FuncDecl
-	order    []*types.Func // in source order
+	order    []*types.Func           // in source order
+	vars     map[*types.Var]ast.Expr // what package-level variables begin with
+	varOrder []*types.Var            // in source order
 	steps    map[*types.Func]*marked
 	handlers map[*types.Func]bool
 
-	summaries map[any]*summary            // by *types.Func or *ast.FuncLit
-	flagged   map[*marked]string          // why a step needs key=
-	closures  map[*types.Var]*ast.FuncLit // by variable; nil until it is needed
+	summaries map[any]*summary          // by *types.Func or *ast.FuncLit
+	stack     []*summary                // those under way
+	partial   []any                     // keys of those that miss calls
+	flagged   map[*marked]string        // why a step needs key=
+	values    map[*types.Var][]ast.Expr // what local variables hold; nil until it is needed
 }
 
 // calls checks what steps call, and how often they are called.
 func (c *checker) calls() {
 	g := &graph{
-		checker: c, decls: map[*types.Func]*ast.FuncDecl{}, steps: map[*types.Func]*marked{}, handlers: map[*types.Func]bool{},
+		checker: c, decls: map[*types.Func]*ast.FuncDecl{}, vars: map[*types.Var]ast.Expr{}, steps: map[*types.Func]*marked{}, handlers: map[*types.Func]bool{},
 		summaries: map[any]*summary{}, flagged: map[*marked]string{},
 	}
 	for _, m := range c.marked {
@@ -49,16 +54,35 @@ func (c *checker) calls() {
 	}
 	for _, file := range c.src.Files {
 		for _, decl := range file.Syntax.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
-				if fn, ok := c.src.Info.Defs[f.Name].(*types.Func); ok {
-					g.decls[fn] = f
-					g.order = append(g.order, fn)
-				}
-			}
+			g.declare(decl)
 		}
 	}
 	g.reach()
 	g.keys()
+}
+
+// declare adds a declaration of the package.
+func (g *graph) declare(decl ast.Decl) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if fn, ok := g.src.Info.Defs[decl.Name].(*types.Func); ok && decl.Body != nil {
+			g.decls[fn] = decl
+			g.order = append(g.order, fn)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			spec, ok := spec.(*ast.ValueSpec)
+			if !ok || decl.Tok != token.VAR {
+				continue
+			}
+			for i, name := range spec.Names {
+				if v, ok := g.src.Info.Defs[name].(*types.Var); ok && len(spec.Values) > 0 {
+					g.vars[v] = spec.Values[min(i, len(spec.Values)-1)]
+					g.varOrder = append(g.varOrder, v)
+				}
+			}
+		}
+	}
 }
 
 // target resolves a function-valued expression: to a function of the package,
@@ -95,27 +119,27 @@ func (g *graph) target(x ast.Expr) (fn *types.Func, step *marked) {
 	return nil, nil
 }
 
-// edge is a mention of a function, or of a step's wrapper, in a function.
+// edge is a mention of something in a function, or in what a variable begins
+// with.
 type edge struct {
-	to  *types.Func
-	via *marked // the step, if its wrapper is mentioned
-	pos token.Pos
+	to   types.Object
+	name string
+	via  *marked // the step, if it is its wrapper that is mentioned
+	pos  token.Pos
 }
 
-// edges returns what a function mentions, in source order.
-func (g *graph) edges(fn *types.Func) []edge {
-	decl := g.decls[fn]
-	if decl == nil {
-		return nil
-	}
+// edges returns what a function or variable mentions, in source order.
+func (g *graph) edges(from types.Object) []edge {
 	var edges []edge
 	mention := func(x ast.Expr) {
 		switch to, step := g.target(x); {
 		case step != nil:
-			to, _ := g.src.Info.Defs[step.Func.Name].(*types.Func)
-			edges = append(edges, edge{to, step, x.Pos()})
+			fn := g.src.Info.Defs[step.Func.Name]
+			edges = append(edges, edge{fn, fn.Name() + "Step", step, x.Pos()})
 		case to != nil && g.decls[to] != nil:
-			edges = append(edges, edge{to, nil, x.Pos()})
+			edges = append(edges, edge{to, to.Name(), nil, x.Pos()})
+		default:
+			edges = append(edges, g.others(x)...)
 		}
 	}
 	var visit func(n ast.Node) bool
@@ -130,7 +154,49 @@ func (g *graph) edges(fn *types.Func) []edge {
 		}
 		return true
 	}
-	ast.Inspect(decl.Body, visit)
+	switch from := from.(type) {
+	case *types.Func:
+		if decl := g.decls[from]; decl != nil {
+			ast.Inspect(decl.Body, visit)
+		}
+	case *types.Var:
+		ast.Inspect(g.vars[from], visit)
+	}
+	return edges
+}
+
+// register is the name of the function that registers handlers and steps.
+const register = "RegisterHandlers"
+
+// others returns the edges of a mention that is neither function nor wrapper: to
+// a package-level variable, or to all that a generated RegisterHandlers
+// registers.
+func (g *graph) others(x ast.Expr) []edge {
+	var recv types.Type
+	switch x := x.(type) {
+	case *ast.Ident:
+		if v, ok := g.src.Info.Uses[x].(*types.Var); ok && g.vars[v] != nil {
+			return []edge{{v, v.Name(), nil, x.Pos()}}
+		}
+		if x.Name != register || g.src.Info.ObjectOf(x) != nil {
+			return nil
+		}
+	case *ast.SelectorExpr:
+		if x.Sel.Name != register || g.src.Info.ObjectOf(x.Sel) != nil {
+			return nil
+		}
+		if recv = g.src.Info.TypeOf(x.X); recv == nil {
+			return nil
+		}
+		recv = deref(recv)
+	}
+	var edges []edge
+	for _, fn := range g.order {
+		of := fn.Signature().Recv()
+		if (g.steps[fn] != nil || g.handlers[fn]) && (of == nil) == (recv == nil) && (of == nil || types.Identical(deref(of.Type()), recv)) {
+			edges = append(edges, edge{fn, register, g.steps[fn], x.Pos()})
+		}
+	}
 	return edges
 }
 
@@ -144,8 +210,11 @@ func (g *graph) reach() {
 		}
 		if chain, pos := g.pathToWrapper(fn, m); chain != nil {
 			g.flagged[m] = "" // a key would not help
-			g.fail(m, pos, "reaches its own wrapper: "+strings.Join(chain, " → "),
-				"a step cannot wait for its own record: call the function itself, or make the inner part a step of its own")
+			what, hint := "wrapper", "a step cannot wait for its own record: call the function itself, or make the inner part a step of its own"
+			if chain[len(chain)-1] == register {
+				what, hint = "registration", "which Go calls an initialization cycle: register where no step leads to, in main, say"
+			}
+			g.fail(m, pos, "reaches its own "+what+": "+strings.Join(chain, " → "), hint)
 		}
 	}
 }
@@ -154,20 +223,16 @@ func (g *graph) reach() {
 // its own wrapper, and where the wrapper is mentioned; nil if there is none.
 func (g *graph) pathToWrapper(start *types.Func, m *marked) ([]string, token.Pos) {
 	type visit struct {
-		fn    *types.Func
+		to    types.Object
 		chain []string
 	}
-	seen := map[*types.Func]bool{start: true}
+	seen := map[types.Object]bool{start: true}
 	queue := []visit{{start, []string{start.Name()}}}
 	for len(queue) > 0 {
 		v := queue[0]
 		queue = queue[1:]
-		for _, e := range g.edges(v.fn) {
-			name := e.to.Name()
-			if e.via != nil {
-				name += "Step"
-			}
-			chain := append(append([]string{}, v.chain...), name)
+		for _, e := range g.edges(v.to) {
+			chain := append(slices.Clone(v.chain), e.name)
 			if e.via == m {
 				return chain, e.pos
 			}
@@ -186,6 +251,9 @@ func (g *graph) keys() {
 	for _, fn := range g.order {
 		g.summary(fn)
 	}
+	for _, v := range g.varOrder {
+		(&walker{graph: g, labels: map[string]state{}}).expr(g.vars[v], state{})
+	}
 	for _, fn := range g.order {
 		m := g.steps[fn]
 		if _, known := reached[m]; known {
@@ -201,6 +269,9 @@ func (g *graph) keys() {
 func (g *graph) keyHint(fn *types.Func) string {
 	const hint = "key=EXPR tells the calls in one execution apart"
 	params := fn.Signature().Params()
+	if params.Len() == 1 {
+		return "call it in one place, or give it an input that tells the calls apart, and key= with that"
+	}
 	for i := range params.Len() {
 		p := params.At(i)
 		if i == 0 || p.Name() == "" || p.Name() == "_" {

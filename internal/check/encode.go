@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"reflect"
 	"strings"
+
+	"github.com/restaq/restaq/internal/shape"
 )
 
 // fault is the part of a type that has no JSON form.
@@ -62,6 +64,9 @@ func (w *encoder) fault(t types.Type) *fault {
 
 	if isError(t) {
 		return &fault{reason: "is an error, which has no JSON form", hint: "pass its text, or return it as the step's error"}
+	}
+	if f := w.promoted(t); f != nil {
+		return f
 	}
 	if named, ok := t.(*types.Named); ok {
 		if f, done := w.marshaler(named); done {
@@ -131,6 +136,36 @@ func (w *encoder) marshaler(named *types.Named) (*fault, bool) {
 	return nil, false
 }
 
+// promoted reports a method of an embedded field that speaks for a whole struct
+// and knows nothing of its other fields.
+func (w *encoder) promoted(t types.Type) *fault {
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	methods := types.NewMethodSet(types.NewPointer(t))
+	for _, direction := range []string{"Marshal", "Unmarshal"} {
+		name := direction + "JSON"
+		if !hasMethod(methods, name) {
+			name = direction + "Text"
+		}
+		if !hasMethod(methods, name) {
+			continue
+		}
+		index := methods.Lookup(nil, name).Index()
+		for i := range s.NumFields() {
+			if field := s.Field(i); len(index) > 1 && i != index[0] && field.Exported() && reflect.StructTag(s.Tag(i)).Get("json") != "-" {
+				return &fault{
+					reason: fmt.Sprintf("has the type %s, which gets %s from its embedded field %s, so that JSON would lose its field %s",
+						w.typeString(t), name, s.Field(index[0]).Name(), field.Name()),
+					hint: "give the embedded field a name, or the type methods of its own",
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func hasMethod(methods *types.MethodSet, name string) bool {
 	selection := methods.Lookup(nil, name)
 	if selection == nil {
@@ -167,6 +202,12 @@ func (w *encoder) mapKey(key types.Type) *fault {
 
 // structFault checks the fields that encoding/json looks at.
 func (w *encoder) structFault(t types.Type, s *types.Struct) *fault {
+	if first, second, name, clash := shape.Clash(s); clash {
+		return &fault{
+			reason: fmt.Sprintf("has two fields that are %q in JSON, %s and %s, so that both would be lost", name, first, second),
+			hint:   "give one of them another name by a json tag",
+		}
+	}
 	visible := 0
 	for i := range s.NumFields() {
 		field := s.Field(i)

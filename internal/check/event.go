@@ -152,8 +152,11 @@ func (c *checker) buildEvent(m *marked) {
 	case spec.TypeParams != nil && len(spec.TypeParams.List) > 0:
 		c.fail(m, spec.TypeParams.Pos(), "is generic, and an event type has one struct", "")
 		return
-	case obj.IsAlias():
+	case spec.Assign.IsValid():
 		c.fail(m, spec.Name.Pos(), "is an alias", "mark the type itself")
+		return
+	case hasInvalid(obj.Type()):
+		c.fail(m, spec.Name.Pos(), "the type does not compile", c.whyNot())
 		return
 	case len(m.Marker.Types) == 0:
 		return
@@ -326,7 +329,7 @@ func (c *checker) fitting(wanted []string) string {
 		if name := c.familyOfPattern(wanted[0]); name != "" {
 			return fmt.Sprintf("%s fits %s", name, wanted[0])
 		}
-		if meant := marker.Nearest(wanted[0], near); meant != "" {
+		if meant := marker.Nearest(wanted[0], near); meant != "" && !strings.HasSuffix(wanted[0], "*") {
 			return fmt.Sprintf("did you mean the event type %s?", meant)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/restaq/restaq/internal/marker"
@@ -46,6 +48,10 @@ func (c *checker) expr(m *marked, s *signature, option string, w marker.Word, op
 		c.fail(m, w.Pos, fmt.Sprintf("%s=%s: ", option, w.Text)+fmt.Sprintf(format, args...), hint)
 		return nil
 	}
+	if strings.ContainsAny(w.Text, "\n\r") {
+		c.fail(m, w.Pos, option+"=: an expression stands on one line", "")
+		return nil
+	}
 	fset := token.NewFileSet()
 	x, err := parser.ParseExprFrom(fset, "", w.Text, 0)
 	if err != nil {
@@ -67,6 +73,9 @@ func (c *checker) expr(m *marked, s *signature, option string, w marker.Word, op
 	if reason := forbidden(x, info, s, operands); reason != "" {
 		return fail("", "%s", reason)
 	}
+	if path := c.unusedImport(m, info); path != "" {
+		return fail("let a function of the package compute it", "nothing else in the file uses the import %q, which Go does not allow", path)
+	}
 	value := info.Types[x]
 	if !value.IsValue() {
 		return fail("", "is no value")
@@ -76,6 +85,27 @@ func (c *checker) expr(m *marked, s *signature, option string, w marker.Word, op
 		return fail("the value must be a string, an integer or a fmt.Stringer", "has the type %s", c.typeString(types.Default(value.Type)))
 	}
 	return &model.Expr{Parts: c.parts(fset, w.Text, x, info, operands), Result: result}
+}
+
+// unusedImport returns the path of an import that an expression uses and the
+// file does not, "" if there is none: to Go, markers are comments.
+func (c *checker) unusedImport(m *marked, info *types.Info) string {
+	for _, spec := range m.file.Syntax.Imports {
+		unused := slices.ContainsFunc(c.src.TypeErrors, func(e types.Error) bool {
+			return e.Soft && spec.Pos() <= e.Pos && e.Pos < spec.End()
+		})
+		path, err := strconv.Unquote(spec.Path.Value)
+		if !unused || err != nil {
+			continue
+		}
+		for _, obj := range info.Uses {
+			name, isName := obj.(*types.PkgName)
+			if isName && name.Imported().Path() == path || !isName && obj.Pkg() != nil && obj.Pkg().Path() == path {
+				return path
+			}
+		}
+	}
+	return ""
 }
 
 // hasComment reports whether Go source holds a comment.

@@ -93,20 +93,17 @@ func (w *walker) simple(s ast.Stmt, st state) state {
 		}
 		return w.expr(s.X, st)
 	case *ast.AssignStmt:
-		for i, x := range s.Rhs {
-			if w.isClosure(s.Lhs, s.Rhs, i) {
-				continue // counted where it is called
-			}
-			st = w.expr(x, st)
-		}
+		st = w.assigned(s.Lhs, s.Rhs, st)
 		for _, x := range s.Lhs {
-			st = w.expr(x, st)
+			if _, ok := x.(*ast.Ident); !ok { // a variable's value is not asked for
+				st = w.expr(x, st)
+			}
 		}
 	case *ast.DeclStmt:
 		if decl, ok := s.Decl.(*ast.GenDecl); ok {
 			for _, spec := range decl.Specs {
 				if spec, ok := spec.(*ast.ValueSpec); ok {
-					st = w.values(spec, st)
+					st = w.assigned(expressions(spec.Names), spec.Values, st)
 				}
 			}
 		}
@@ -123,14 +120,14 @@ func (w *walker) simple(s ast.Stmt, st state) state {
 	return st
 }
 
-func (w *walker) values(spec *ast.ValueSpec, st state) state {
-	names := make([]ast.Expr, len(spec.Names))
-	for i, name := range spec.Names {
-		names[i] = name
-	}
-	for i, x := range spec.Values {
-		if !w.isClosure(names, spec.Values, i) {
+// assigned returns the state behind the evaluation of an assignment's values.
+// Function values that a variable holds are counted where that is called.
+func (w *walker) assigned(to, values []ast.Expr, st state) state {
+	for i, x := range values {
+		if !w.isHeld(to, values, i) {
 			st = w.expr(x, st)
+		} else if method, ok := ast.Unparen(x).(*ast.SelectorExpr); ok {
+			st = w.expr(method.X, st)
 		}
 	}
 	return st

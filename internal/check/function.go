@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/model"
@@ -28,8 +30,15 @@ type param struct {
 func (c *checker) signature(m *marked) (*signature, bool) {
 	decl := m.Func
 	fn, ok := c.src.Info.Defs[decl.Name].(*types.Func)
-	if !ok || decl.Name.Name == "_" {
+	switch name := decl.Name.Name; {
+	case name == "_":
 		c.fail(m, decl.Name.Pos(), "the function has no name", "")
+		return nil, false
+	case decl.Recv == nil && (name == "init" || name == "main" && c.src.Name == "main"):
+		c.fail(m, decl.Name.Pos(), "Go calls the function by itself", "write a function of its own")
+		return nil, false
+	case !ok:
+		c.fail(m, decl.Name.Pos(), "the function does not compile", c.whyNot())
 		return nil, false
 	}
 	s := &signature{fn: fn, sig: fn.Signature()}
@@ -92,24 +101,46 @@ func deref(t types.Type) types.Type {
 	return t
 }
 
-// invalid reports whether the signature has a type that does not compile, and
-// what the type checker says of it.
+// invalid reports whether the signature does not compile, and what the type
+// checker says of it.
 func (c *checker) invalid(m *marked, s *signature) bool {
-	if !hasInvalid(s.sig.Params()) && !hasInvalid(s.sig.Results()) && (s.sig.Recv() == nil || receiver(s.sig) != nil) {
-		return false
-	}
 	decl := m.Func
 	found := false
 	for _, e := range c.src.TypeErrors {
-		if decl.Pos() <= e.Pos && e.Pos < decl.Body.Pos() && !e.Soft {
-			c.fail(m, e.Pos, "its signature does not compile: "+e.Msg, "")
+		if decl.Pos() <= e.Pos && e.Pos < decl.Body.Pos() && !e.Soft && !strings.HasPrefix(e.Msg, "\t") {
+			c.fail(m, e.Pos, "its signature does not compile: "+c.says(e), "")
 			found = true
 		}
 	}
-	if !found {
-		c.fail(m, decl.Name.Pos(), "its signature does not compile", "")
+	if !found && (hasInvalid(s.sig.Params()) || hasInvalid(s.sig.Results()) || s.sig.Recv() != nil && receiver(s.sig) == nil) {
+		c.fail(m, decl.Name.Pos(), "its signature does not compile", c.whyNot())
+		found = true
 	}
-	return true
+	return found
+}
+
+// whyNot returns the first error in the package's declarations, bodies of
+// functions aside, "" if there is none.
+func (c *checker) whyNot() string {
+	for _, e := range c.src.TypeErrors {
+		inFunction := slices.ContainsFunc(c.src.Files, func(f *model.File) bool {
+			return slices.ContainsFunc(f.Syntax.Decls, func(d ast.Decl) bool {
+				_, ok := d.(*ast.FuncDecl)
+				return ok && d.Pos() <= e.Pos && e.Pos < d.End()
+			})
+		})
+		if !inFunction && !e.Soft && !strings.HasPrefix(e.Msg, "\t") {
+			return c.where(e.Pos) + ": " + c.says(e)
+		}
+	}
+	return ""
+}
+
+// says returns the first line of a type error, with files of the package under
+// their base names.
+func (c *checker) says(e types.Error) string {
+	line, _, _ := strings.Cut(e.Msg, "\n")
+	return strings.ReplaceAll(line, c.src.Dir+string(filepath.Separator), "")
 }
 
 // hasInvalid reports whether a type is, or is written with, an invalid one.

@@ -241,7 +241,7 @@ func (c *checker) names() {
 			}
 			if !registered[f.Recv] {
 				registered[f.Recv] = true
-				c.taken(m, f.Recv, "RegisterHandlers", m.Func.Name.Pos(), "generated registration")
+				c.taken(m, f.Recv, register, m.Func.Name.Pos(), "generated registration")
 			}
 		}
 	}

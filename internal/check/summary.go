@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -23,10 +24,17 @@ type count struct {
 type state map[any]count
 
 // summary is what one call of a function comes to.
+//
+// Functions are summarized depth first. One that is met again while it is under
+// way counts for nothing there, and whatever lies between on the stack calls
+// itself through it: those summaries miss calls, and are forgotten when the one
+// that they began in is whole.
 type summary struct {
 	calls     state
 	underWay  bool
 	recursive bool
+	depth     int // on the stack
+	low       int // the least depth of what it was found to lead back to
 }
 
 // join returns the greatest counts of both.
@@ -113,24 +121,54 @@ func (g *graph) summary(fn *types.Func) state {
 // summarize returns what one run of a body comes to. A function that calls
 // itself counts each call as many.
 func (g *graph) summarize(key any, body *ast.BlockStmt, name string) state {
-	s := g.summaries[key]
-	if s != nil {
-		if s.underWay {
-			s.recursive = true
-			return state{}
-		}
-		return s.calls
+	if s := g.summaries[key]; s != nil {
+		return g.met(s)
 	}
-	s = &summary{underWay: true}
+	s := &summary{underWay: true, depth: len(g.stack), low: len(g.stack)}
 	g.summaries[key] = s
+	g.stack = append(g.stack, s)
+	forget := len(g.partial)
 	w := &walker{graph: g, labels: map[string]state{}}
 	if fn, ok := key.(*types.Func); ok {
 		w.inside = g.handlers[fn] || g.steps[fn] != nil
 	}
 	s.calls = w.body(body)
-	s.underWay = false
 	if s.recursive {
 		s.calls = g.apply(state{}, s.calls, body.Pos(), fmt.Sprintf("called in %s, which calls itself, at %s", name, g.where(body.Pos())))
 	}
+	s.underWay = false
+	g.stack = g.stack[:s.depth]
+	if s.low < s.depth {
+		g.partial = append(g.partial, key)
+		g.leadsBack(s.low)
+		return s.calls
+	}
+	for _, key := range g.partial[forget:] {
+		delete(g.summaries, key)
+	}
+	g.partial = g.partial[:forget]
+	s.low = math.MaxInt // it is whole
 	return s.calls
+}
+
+// met returns what a call of a function comes to whose summary was begun.
+func (g *graph) met(s *summary) state {
+	if !s.underWay {
+		g.leadsBack(s.low)
+		return s.calls
+	}
+	for _, between := range g.stack[s.depth:] {
+		between.recursive = true
+	}
+	g.leadsBack(s.depth)
+	return state{}
+}
+
+// leadsBack notes that the summary under way leads to one at a depth of the
+// stack, if that is under way, too.
+func (g *graph) leadsBack(depth int) {
+	if n := len(g.stack); n > 0 {
+		top := g.stack[n-1]
+		top.low = min(top.low, depth)
+	}
 }

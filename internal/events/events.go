@@ -67,7 +67,7 @@ func Generate(provider, pkg string, in []schema.File) ([]File, schema.Problems) 
 
 // check returns the package name.
 func (o Options) check(problems *schema.Problems) string {
-	at := schema.Position{File: "restaqgen events"}
+	at := schema.Position{File: "restaqgen"}
 	if !providerLegal(o.Provider) {
 		problems.Errorf(at, "provider %q: it must be one word of lower-case letters, digits, - and _, and begin with a letter", o.Provider)
 	}

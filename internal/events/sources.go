@@ -56,12 +56,16 @@ func survey(set *schema.Set, problems *schema.Problems) (sources []source, defs 
 				defs = append(defs, definition{d.Schema, d.Name, base})
 			}
 		}
+		isEvent := true
 		switch {
 		case root.IsEvent:
 			add(root, base, root.Events)
-		case !says && describes(root) && !set.Referenced(root):
+		case !says && describes(root) && !set.Shared(doc):
 			add(root, base, []string{base})
-		case describes(root):
+		default:
+			isEvent = false
+		}
+		if describes(root) && (!isEvent || set.Referenced(root)) {
 			defs = append(defs, definition{root, base, base})
 		}
 	}

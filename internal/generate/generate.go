@@ -60,7 +60,8 @@ func (r *Result) add(p *model.Package) problem.List {
 	if len(problems) > 0 {
 		return problems
 	}
-	in := templates.Input{Package: p, Shapes: shapes.outputs(), Guarded: guarded(p)}
+	in := templates.Input{Package: p, Shapes: shapes.outputs()}
+	guard(&in)
 	wrappers, err := templates.Wrappers(in)
 	codecs, err2 := templates.Codecs(in)
 	record, err3 := shapes.encode()

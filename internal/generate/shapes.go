@@ -100,9 +100,10 @@ func (s shapes) encode() ([]byte, error) {
 	return lock.File(s).Encode()
 }
 
-// guarded returns the types of the user's module whose declarations decide what
-// p's steps take and return.
-func guarded(p *model.Package) []*types.Named {
+// guard sets what the guards of p's generated code say: the types of the user's
+// module whose declarations decide what p's steps take and return.
+func guard(in *templates.Input) {
+	p := in.Package
 	var roots []types.Type
 	for _, s := range p.Steps() {
 		roots = append(roots, inputTypes(s)...)
@@ -111,9 +112,11 @@ func guarded(p *model.Package) []*types.Named {
 		}
 	}
 	module := modulePath(p.Dir)
-	return shape.Guarded(p.Types, func(pkg *types.Package) bool {
+	inModule := func(pkg *types.Package) bool {
 		return pkg == p.Types || pkg.Path() == module || module != "" && strings.HasPrefix(pkg.Path(), module+"/")
-	}, roots)
+	}
+	in.Guarded = shape.Guarded(p.Types, inModule, roots)
+	in.Expands = func(t *types.Alias) bool { return shape.Expands(p.Types, inModule, t) }
 }
 
 // modulePath returns the path of the module that dir belongs to, as the nearest

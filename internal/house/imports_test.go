@@ -42,7 +42,7 @@ var table = []Rule{
 	{Tree: "./internal/marker", May: []string{"./internal/naming"}},
 	{Tree: "./internal/load", May: []string{"./internal/model", "./internal/problem", "golang.org/x/tools/go/packages"}},
 	{Tree: "./internal/check", May: []string{
-		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
+		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem", "./internal/shape",
 	}, TestsMay: []string{"./internal/load"}},
 	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},

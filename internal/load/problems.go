@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -29,7 +30,7 @@ func packageProblems(cfg Config, p *packages.Package) problem.List {
 		case pos.Filename == "" && outputAtFault(p, message):
 			continue
 		}
-		problems.Add(problem.Problem{Pos: pos, Reason: firstLine(message)})
+		problems.Add(problem.Problem{Pos: pos, Reason: firstLine(message), Hint: listHint(cfg.Dir, message)})
 	}
 	for _, e := range p.TypeErrors {
 		if !isHardTypeError(e.Msg) {
@@ -41,6 +42,22 @@ func packageProblems(cfg Config, p *packages.Package) problem.List {
 		problems.Add(updateProblem(p))
 	}
 	return problems
+}
+
+var notInStd = regexp.MustCompile(`^package (\S+) is not in std`)
+
+// listHint says what to do about an error of the go command, "" if that is
+// clear.
+func listHint(dir, message string) string {
+	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "go.mod file not found") {
+		return "packages are in a module: run go mod init, or name the module's folder with -C"
+	}
+	if m := notInStd.FindStringSubmatch(message); m != nil {
+		if info, err := os.Stat(filepath.Join(dir, m[1])); err == nil && info.IsDir() {
+			return "a folder is written ./" + m[1]
+		}
+	}
+	return ""
 }
 
 // newerGo reports whether the go command is newer than the parser and type

@@ -55,6 +55,9 @@ func (p *reading) argument(arg ast.DirectiveArg, earlier []ast.DirectiveArg) boo
 	}
 	verb, word := p.marker.Verb, arg.Arg
 	switch {
+	case strings.HasPrefix(word, "//"):
+		p.fail(arg.Pos, "a marker ends with its line", "a remark stands on a line of its own")
+		return false
 	case word == "pure" && verb == Step:
 		if p.repeated("pure", arg.Pos) {
 			return true
@@ -68,8 +71,8 @@ func (p *reading) argument(arg ast.DirectiveArg, earlier []ast.DirectiveArg) boo
 		p.fail(arg.Pos, fmt.Sprintf("%s needs a value: %s=%s, without spaces around the \"=\"", word, word, forms[word]), hint)
 		return false
 	case afterExpr(earlier) && !isName(word, stepName):
-		last := earlier[len(earlier)-1].Arg
-		p.fail(earlier[len(earlier)-1].Pos, "an argument that holds spaces must be quoted", fmt.Sprintf("write it as %s", quote(last+" "+word+" …")))
+		last := earlier[len(earlier)-1]
+		p.fail(last.Pos, "an argument that holds spaces must be quoted", "write it as "+p.quoted(last))
 		return false
 	case verb == Step:
 		p.name(Word{word, arg.Pos})
@@ -89,12 +92,19 @@ func afterExpr(earlier []ast.DirectiveArg) bool {
 	return strings.HasPrefix(last, "key=") || strings.HasPrefix(last, "order=")
 }
 
-// quote quotes an argument: with backquotes if it has double quotes itself.
-func quote(s string) string {
-	if strings.Contains(s, `"`) && !strings.Contains(s, "`") {
-		return "`" + s + "`"
+// quoted is an expression that was cut off at a space, and what follows it, as
+// it should have been written. Quotes that begin behind the "=" and end with the
+// marker were meant for the whole.
+func (p *reading) quoted(cut ast.DirectiveArg) string {
+	text := strings.TrimSpace(p.text[cut.Pos-p.marker.Pos:])
+	option, value, _ := strings.Cut(text, "=")
+	if inner := strings.Trim(value, `"`); len(value) == len(inner)+2 && !strings.Contains(inner, `"`) {
+		text = option + "=" + inner
 	}
-	return `"` + s + `"`
+	if strings.Contains(text, `"`) && !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	return `"` + text + `"`
 }
 
 // repeated reports whether an option has been given before, and that as an
@@ -159,16 +169,16 @@ func optionHint(verb, word string) string {
 
 // name reads a step's or handler's name.
 func (p *reading) name(w Word) {
-	verb, pattern := p.marker.Verb, stepName
+	verb, pattern, letters := p.marker.Verb, stepName, "a to z"
 	if verb == On {
-		pattern = handlerName
+		pattern, letters = handlerName, "A to Z and a to z"
 	}
 	switch {
 	case p.seen["name"]:
 		p.fail(w.Pos, fmt.Sprintf("second name %q", w.Text), "")
 		return
 	case !isName(w.Text, pattern):
-		p.fail(w.Pos, fmt.Sprintf("%q is no name: a name has the letters a to z, digits, \".\", \"_\" and \"-\", and begins with a letter or digit", w.Text), nameHint(verb, w.Text))
+		p.fail(w.Pos, fmt.Sprintf("%q is no name: a name has the letters %s, digits, \".\", \"_\" and \"-\", and begins with a letter or digit", w.Text, letters), nameHint(verb, w.Text))
 	case len(w.Text) > maxName:
 		p.fail(w.Pos, fmt.Sprintf("the name has %d bytes, at most %d are allowed", len(w.Text), maxName), "")
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Parse reads one comment, "//" or "/*" included, that begins at pos. It
@@ -53,13 +54,16 @@ func unknownVerb(verb string, pos token.Pos) Error {
 	e := Error{Pos: pos, Reason: fmt.Sprintf("unknown marker //restaq:%s", verb), Hint: "the markers are //restaq:on, //restaq:step and //restaq:event"}
 	if near := Nearest(strings.ToLower(verb), append(verbs, planned...)); near != "" {
 		e.Hint = "did you mean //restaq:" + near + "?"
+	} else if i := strings.IndexFunc(verb, func(r rune) bool { return !unicode.IsLetter(r) }); i > 0 && slices.Contains(verbs, verb[:i]) {
+		e.Hint = "did you mean //restaq:" + verb[:i] + " " + verb[i+1:] + "?"
 	}
 	return e
 }
 
 // Comments that look like a marker but are none to Go.
 var (
-	spacedMiss = regexp.MustCompile(`(?i)^//([ \t]*)[@+!]?(restaq)([ \t]*:)([ \t]*)([a-z]+)`)
+	spacedMiss = regexp.MustCompile(`(?i)^///?([ \t]*)([@+!]?restaq)([ \t]*::?)([ \t]*)([a-z]+)`)
+	bareMiss   = regexp.MustCompile(`(?i)^//[ \t]*[@+!]?restaq[ \t]*:[ \t]*$`)
 	punctMiss  = regexp.MustCompile(`(?i)^//[@+!]?(restaq)[ \t]?[-._= ][ \t]?([a-z]+)\b`)
 	blockMiss  = regexp.MustCompile(`(?i)^/\*+\s*[@+!]?(restaq)\s*:\s*([a-z]+)`)
 )
@@ -67,6 +71,9 @@ var (
 // nearMiss returns the error for a comment that was meant as a marker. Prose
 // that begins with "restaq: " is none.
 func nearMiss(text string, pos token.Pos) *Error {
+	if bareMiss.MatchString(text) {
+		return &Error{Pos: pos, Reason: "the marker has no verb", Hint: "the markers are //restaq:on, //restaq:step and //restaq:event"}
+	}
 	known := append(slices.Clone(verbs), planned...)
 	miss := func(reason, verb, rest string) *Error {
 		rest = strings.TrimSpace(strings.TrimSuffix(rest, "*/"))
@@ -88,8 +95,14 @@ func nearMiss(text string, pos token.Pos) *Error {
 			return nil
 		case before != "":
 			return miss("a marker has no space behind the slashes", verb, rest)
+		case strings.HasSuffix(m[3], "::"):
+			return miss("a marker has one colon", verb, rest)
 		case after != "" || m[3] != ":":
 			return miss("a marker has no space around the colon", verb, rest)
+		case strings.HasPrefix(text, "///"):
+			return miss("a marker has two slashes", verb, rest)
+		case strings.ContainsAny(m[2], "@+!"):
+			return miss("a marker has nothing between the slashes and restaq", verb, rest)
 		default:
 			return miss("a marker is written in lower case", verb, rest)
 		}

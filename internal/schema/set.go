@@ -173,3 +173,14 @@ func (set *Set) Referenced(s *Schema) bool {
 	}
 	return false
 }
+
+// Shared reports whether a reference in another document leads to the root of
+// doc.
+func (set *Set) Shared(doc *Document) bool {
+	for _, p := range set.refs {
+		if p.from.Target == doc.Root && p.doc != doc {
+			return true
+		}
+	}
+	return false
+}

@@ -19,6 +19,7 @@ type builder struct {
 
 	top   types.Type        // the type itself
 	depth int               // of count
+	open  map[string]bool   // named types that count is in, by their full names
 	uses  map[string]int    // how often each named struct is met, by its full name
 	names map[string]string // names of definitions, by the type's full name
 	taken map[string]bool
@@ -30,9 +31,9 @@ type builder struct {
 const maxDepth = 1000
 
 // root builds the schema of t. Named structs that are met more than once, and
-// so all recursive ones, become definitions.
+// named types of other kinds that contain themselves, become definitions.
 func (b *builder) root(t types.Type) (*jsonschema.Schema, error) {
-	b.top, b.uses = types.Unalias(t), map[string]int{}
+	b.top, b.open, b.uses = types.Unalias(t), map[string]bool{}, map[string]int{}
 	if err := b.count(t); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,8 @@ func (b *builder) root(t types.Type) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// count counts the uses of named structs below t, looking into each once.
+// count counts the uses of named structs below t, looking into each once. A
+// named type of another kind that is met inside itself counts as used twice.
 func (b *builder) count(t types.Type) error {
 	t = types.Unalias(t)
 	if b.depth++; b.depth > maxDepth {
@@ -57,28 +59,30 @@ func (b *builder) count(t types.Type) error {
 	if known, _, err := b.opaque(t); err != nil || known {
 		return b.countArgs(t, err)
 	}
-	switch u := t.Underlying().(type) {
-	case *types.Pointer:
-		return b.count(u.Elem())
-	case *types.Slice:
-		return b.count(u.Elem())
-	case *types.Array:
-		return b.count(u.Elem())
-	case *types.Map:
-		return b.count(u.Elem())
-	case *types.Struct:
-		if named, ok := t.(*types.Named); ok {
-			key := types.TypeString(named, nil)
+	s, isStruct := t.Underlying().(*types.Struct)
+	if named, ok := t.(*types.Named); ok {
+		key := types.TypeString(named, nil)
+		if isStruct {
 			b.uses[key]++
-			if b.uses[key] > 1 {
-				return nil
-			}
+		} else if b.open[key] {
+			b.uses[key] = 2
 		}
-		for _, f := range fields(u) {
+		if b.uses[key] > 1 {
+			return nil
+		}
+		b.open[key] = true
+		defer delete(b.open, key)
+	}
+	if isStruct {
+		for _, f := range fields(s) {
 			if err := b.count(f.typ); err != nil {
 				return err
 			}
 		}
+		return nil
+	}
+	if elem, ok := t.Underlying().(interface{ Elem() types.Type }); ok {
+		return b.count(elem.Elem())
 	}
 	return nil
 }
@@ -113,7 +117,15 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 		}
 		return schema, err
 	}
-	switch u := t.Underlying().(type) {
+	if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
+		return b.definition(named)
+	}
+	return b.literal(t.Underlying())
+}
+
+// literal builds the schema of a type literal.
+func (b *builder) literal(t types.Type) (*jsonschema.Schema, error) {
+	switch u := t.(type) {
 	case *types.Basic:
 		return b.shaper.basic(u)
 	case *types.Pointer:
@@ -143,9 +155,6 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 			return &jsonschema.Schema{}, nil
 		}
 	case *types.Struct:
-		if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
-			return b.definition(named, u)
-		}
 		return b.members(u)
 	}
 	return nil, fmt.Errorf("%s has no JSON form", types.TypeString(t, types.RelativeTo(b.from)))
@@ -198,14 +207,14 @@ func (b *builder) object(m *types.Map) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// definition refers to a named struct, which it defines at its first use.
-func (b *builder) definition(named *types.Named, s *types.Struct) (*jsonschema.Schema, error) {
+// definition refers to a named type, which it defines at its first use.
+func (b *builder) definition(named *types.Named) (*jsonschema.Schema, error) {
 	key := types.TypeString(named, nil)
 	name, ok := b.names[key]
 	if !ok {
 		name = b.name(named)
 		b.names[key] = name
-		def, err := b.members(s)
+		def, err := b.literal(named.Underlying())
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 // A field is a member of an object, as encoding/json sees it.
 type field struct {
 	name     string // of the member
+	path     string // from the struct, as Go selects it: A.ID
 	typ      types.Type
 	tagged   bool // the name comes from a tag
 	optional bool // omitted when empty or zero
@@ -20,11 +21,29 @@ type field struct {
 // structs are looked into level by level; of several fields of one name the
 // shallowest counts, at equal depth a tagged one, and else none.
 func fields(s *types.Struct) []field {
-	type embedded struct {
-		s   *types.Struct
-		key string // the type's full name
+	found, _ := read(s)
+	return found
+}
+
+// Clash returns two fields of a struct, as Go selects them, that have the same
+// member's name at the same depth, so that encoding/json leaves both out. It
+// reports whether there are such.
+func Clash(s *types.Struct) (first, second, name string, ok bool) {
+	_, clashes := read(s)
+	if len(clashes) == 0 {
+		return "", "", "", false
 	}
-	var found []field
+	rivals := clashes[0]
+	return rivals[0].path, rivals[1].path, rivals[0].name, true
+}
+
+// read returns the fields of a struct that count, and those that clash, by name.
+func read(s *types.Struct) (found []field, clashes [][]field) {
+	type embedded struct {
+		s    *types.Struct
+		key  string // the type's full name
+		path string // to its fields
+	}
 	settled := map[string]bool{} // names that a shallower level decided
 	visited := map[string]bool{}
 	current, times := []embedded{{s: s}}, map[string]int{}
@@ -39,11 +58,12 @@ func fields(s *types.Struct) []field {
 			visited[e.key] = true
 			for i := range e.s.NumFields() {
 				f, inner := member(e.s.Field(i), e.s.Tag(i))
+				f.path = e.path + e.s.Field(i).Name()
 				switch {
 				case inner != nil:
 					key := types.TypeString(f.typ, nil)
 					if nextTimes[key]++; nextTimes[key] == 1 {
-						next = append(next, embedded{inner, key})
+						next = append(next, embedded{inner, key, f.path + "."})
 					}
 				case f.name != "":
 					here = append(here, f)
@@ -53,16 +73,16 @@ func fields(s *types.Struct) []field {
 				}
 			}
 		}
-		found = append(found, dominant(here, settled)...)
+		taken, lost := dominant(here, settled)
+		found, clashes = append(found, taken...), append(clashes, lost...)
 		current, times = next, nextTimes
 	}
-	return found
+	return found, clashes
 }
 
-// dominant returns the fields of one level that encoding/json takes, and marks
-// all their names as settled.
-func dominant(level []field, settled map[string]bool) []field {
-	var taken []field
+// dominant returns the fields of one level that encoding/json takes, and those
+// of one name of which it takes none. It marks all their names as settled.
+func dominant(level []field, settled map[string]bool) (taken []field, lost [][]field) {
 	byName := map[string][]field{}
 	for _, f := range level {
 		byName[f.name] = append(byName[f.name], f)
@@ -84,9 +104,11 @@ func dominant(level []field, settled map[string]bool) []field {
 			taken = append(taken, tagged[0])
 		case len(tagged) == 0 && len(rivals) == 1:
 			taken = append(taken, rivals[0])
+		default:
+			lost = append(lost, rivals)
 		}
 	}
-	return taken
+	return taken, lost
 }
 
 // member reads one field of a struct. The name is empty if encoding/json

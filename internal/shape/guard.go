@@ -31,6 +31,14 @@ func Guarded(from *types.Package, inModule func(*types.Package) bool, roots []ty
 	return guarded
 }
 
+// Expands reports whether from can write out what an alias stands for, and the
+// alias is declared in a package that inModule says is the user's.
+func Expands(from *types.Package, inModule func(*types.Package) bool, t *types.Alias) bool {
+	pkg := t.Obj().Pkg()
+	w := walker{from: from}
+	return pkg == from || pkg != nil && inModule(pkg) && w.canWrite(t.Rhs(), pkg)
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1

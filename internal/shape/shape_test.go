@@ -259,6 +259,27 @@ func TestAnEndlessTypeIsAnError(t *testing.T) {
 	}
 }
 
+func TestTypesThatContainThemselvesWithoutAStruct(t *testing.T) {
+	pkg := declare(t, `type Tree map[string]Tree; type Forest []Tree; type List []*List; type Same map[string]Same; type Node map[string]struct { Kids []Node }`)
+	for name, want := range map[string]string{
+		"Tree":   `{"$ref":"#/$defs/Tree","$defs":{"Tree":{"additionalProperties":{"$ref":"#/$defs/Tree"},"type":"object"}}}`,
+		"Forest": `{"$defs":{"Tree":{"additionalProperties":{"$ref":"#/$defs/Tree"},"type":"object"}},"items":{"$ref":"#/$defs/Tree"},"type":"array"}`,
+		"List":   `{"$ref":"#/$defs/List","$defs":{"List":{"items":{"anyOf":[{"$ref":"#/$defs/List"},{"type":"null"}]},"type":"array"}}}`,
+		"Node":   `{"$ref":"#/$defs/Node","$defs":{"Node":{"additionalProperties":{"properties":{"Kids":{"items":{"$ref":"#/$defs/Node"},"type":"array"}},"type":"object","required":["Kids"]},"type":"object"}}}`,
+	} {
+		got, err := json.Marshal(shapeOf(t, pkg, name).Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s: got %s\nwant %s", name, got, want)
+		}
+	}
+	if shapeOf(t, pkg, "Tree").Fingerprint != shapeOf(t, pkg, "Same").Fingerprint || shapeOf(t, pkg, "Tree").Fingerprint == shapeOf(t, pkg, "Forest").Fingerprint {
+		t.Error("the fingerprint does not follow the shape")
+	}
+}
+
 func TestTypesWithoutAJSONFormAreErrors(t *testing.T) {
 	pkg := declare(t, `type F struct { R interface{ Foo() } }; type G struct{ I I }; type I interface { foo() }; type A chan int; type B struct{ F func() }; type C map[struct{}]int; type D complex128; type E []chan int`)
 	for _, name := range []string{"A", "B", "C", "D", "E", "F", "G"} {

@@ -104,6 +104,8 @@ func (c *call) again(ctx context.Context, name string, sc *restaq.StepCall, inpu
 	switch {
 	case c.fn != sc.Func:
 		return nil, restaq.Permanent(fmt.Errorf("step %s is the name of two steps in one execution: %s and %s", name, c.fn, sc.Func))
+	case restaq.InStep(ctx, name):
+		return nil, restaq.Permanent(fmt.Errorf("step %s calls itself", name))
 	case sc.Inputs == nil || !bytes.Equal(c.inputs, inputs):
 		return nil, restaq.Permanent(fmt.Errorf("step %s is called a second time: tell the calls apart with key= or names of their own", name))
 	}

@@ -109,3 +109,11 @@ func TestAWrapperOutsideAnExecutionNamesItsStep(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAStepThatCallsItselfFails(t *testing.T) {
+	var s *restaq.Step[struct{}, greetIn, string]
+	s = greet(func(ctx context.Context, name string) (string, error) { return s.Run(ctx, struct{}{}, greetIn{name}) })
+	if _, err := s.Run(restaqtest.Context(t), struct{}{}, greetIn{"x"}); err == nil || !strings.Contains(err.Error(), "calls itself") {
+		t.Errorf("got %v", err)
+	}
+}

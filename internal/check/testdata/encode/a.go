@@ -51,6 +51,51 @@ type Embeds struct {
 
 type EmbedsPointer struct{ *base }
 
+type Left struct{ ID, Name string }
+
+type Right struct{ ID string }
+
+type Clash struct {
+	Left
+	*Right
+}
+
+type TagClash struct {
+	A int `json:"n"`
+	B int `json:"n"`
+}
+
+type Shadow struct {
+	Left
+	Right
+	ID int
+}
+
+type Stamp struct {
+	time.Time
+	Zone string
+}
+
+type OwnStamp struct {
+	time.Time
+	Zone string
+}
+
+func (OwnStamp) MarshalJSON() ([]byte, error) { return nil, nil }
+func (*OwnStamp) UnmarshalJSON([]byte) error  { return nil }
+
+type HalfOwn struct {
+	time.Time
+	Zone string
+}
+
+func (HalfOwn) MarshalJSON() ([]byte, error) { return nil, nil }
+
+type JustTime struct {
+	time.Time
+	note string
+}
+
 type Stringer interface{ String() string }
 
 type Anything interface{}
@@ -77,9 +122,12 @@ func iface(ctx context.Context, _ Stringer) error { return nil }
 func nested(ctx context.Context) (map[string]Outer, error) { return nil, nil }
 
 //restaq:step
-func mapKey(ctx context.Context, m map[float64]string, n map[any]int, o map[Texty]int, p map[big.Int]int) error {
+func mapKey(ctx context.Context, m map[float64]string, n map[any]int, o map[Texty]int) error {
 	return nil
 }
+
+//restaq:step
+func mapKeyOfStructs(ctx context.Context, p map[struct{ A int }]int) error { return nil }
 
 //restaq:step
 func pointer(ctx context.Context, p unsafe.Pointer) error { return nil }
@@ -102,6 +150,17 @@ func link(ctx context.Context, u *url.URL) error { return nil }
 //restaq:step
 func several(ctx context.Context, a chan int, b func()) (error, error) { return nil, nil }
 
+//restaq:step
+func clash(ctx context.Context, c Clash, t []TagClash) error { return nil }
+
+//restaq:step
+func promoted(ctx context.Context, a Stamp, b map[string]HalfOwn, c struct {
+	Zone string
+	*Stamp
+}) error {
+	return nil
+}
+
 // These are all in order.
 
 //restaq:step
@@ -113,6 +172,9 @@ func fine(ctx context.Context, a any, b Anything, c json.RawMessage, d json.Numb
 func fineToo(ctx context.Context, a List[string], b Tree, c Embeds, d map[int8][]byte, e struct{}, f [3]*float32, g map[time.Duration]any) (map[Loud]bool, error) {
 	return nil, nil
 }
+
+//restaq:step
+func fineMethods(ctx context.Context, a Shadow, b OwnStamp, c JustTime) error { return nil }
 
 //restaq:step
 func fineEvents(ctx context.Context, a stripe.Charge, b github.PullRequestEvent, c []github.PushEvent) (*stripe.ChargeSucceeded, error) {

@@ -3,6 +3,7 @@ package expressions
 
 import (
 	"context"
+	"fmt"
 	. "path"
 	str "strings"
 	"time"
@@ -26,7 +27,7 @@ func (id *PointerID) String() string { return "" }
 
 type T struct{ name string }
 
-var global = "g"
+var global = Base(str.ToLower("G"))
 
 func helper(s string) string { return s }
 
@@ -80,6 +81,12 @@ func (t T) pointerStringer(ctx context.Context, a PointerID) error { return nil 
 
 //restaq:step key=json.Valid(a)
 func (t T) notImported(ctx context.Context, a []byte) error { return nil }
+
+//restaq:step key=fmt.Sprint(a)
+func (t T) unusedImport(ctx context.Context, a []byte) error { return nil }
+
+//restaq:step "key=a +\nb"
+func (t T) twoLines(ctx context.Context, a, b string) error { return nil }
 
 //restaq:on a.b order=other
 func (t T) OrderUnknown(ctx context.Context, e restaq.Event) error { return nil }

@@ -173,3 +173,55 @@ func (t *T) Nested(ctx context.Context, e restaq.Event) error {
 	}
 	return t.nestedAndDirectStep(ctx)
 }
+
+//restaq:step
+func (t *T) methodValue(ctx context.Context, id string) error { return nil }
+
+//restaq:step
+func (t *T) valueInLoop(ctx context.Context) error { return nil }
+
+//restaq:step
+func (t *T) addressTaken(ctx context.Context) error { return nil }
+
+//restaq:step
+func inVariable(ctx context.Context) error { return nil }
+
+var variable = inVariableStep
+
+//restaq:on a.h
+func (t *T) Values(ctx context.Context, e restaq.Event) error {
+	f := t.methodValueStep
+	if err := f(ctx, "a"); err != nil {
+		return f(ctx, "b")
+	}
+	g := t.valueInLoopStep
+	for range 2 {
+		_ = g(ctx)
+	}
+	h := t.addressTakenStep
+	p := &h
+	return (*p)(ctx)
+}
+
+// The cycle is entered at its second function.
+func odd(f func(), n int) {
+	if n > 0 {
+		even(f, n-1)
+	}
+}
+
+func even(f func(), n int) {
+	f()
+	if n > 0 {
+		odd(f, n-1)
+	}
+}
+
+//restaq:step
+func inCycle(ctx context.Context) error { return nil }
+
+//restaq:on a.i
+func (t *T) Cycle(ctx context.Context, e restaq.Event) error {
+	even(func() { _ = inCycleStep(ctx) }, 3)
+	return nil
+}

@@ -114,3 +114,25 @@ func run(ctx context.Context, f *Fine) {
 	_ = f.Branches(ctx, restaq.Event{})
 	_ = f.Branches(ctx, restaq.Event{})
 }
+
+//restaq:step name=f9
+func (f *Fine) methodValue(ctx context.Context) error { return nil }
+
+//restaq:step name=f10
+func (f *Fine) oneOfTwo(ctx context.Context) error { return nil }
+
+//restaq:step name=f11
+func (f *Fine) otherOfTwo(ctx context.Context) error { return nil }
+
+//restaq:on b.e
+func (f *Fine) Values(ctx context.Context, e restaq.Event) error {
+	send := f.methodValueStep
+	if err := send(ctx); err != nil {
+		return err
+	}
+	step := f.oneOfTwoStep
+	if e.ID == "" {
+		step = f.otherOfTwoStep
+	}
+	return step(ctx)
+}

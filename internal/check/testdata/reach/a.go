@@ -56,3 +56,25 @@ type Embeds struct{ *T }
 
 //restaq:step name=embeds
 func (e Embeds) outer(ctx context.Context) error { return e.directStep(ctx, 1) }
+
+// These reach it through what is set up before main begins.
+
+type App struct{}
+
+//restaq:step name=app-restart
+func (a *App) restart(ctx context.Context) error { return a.setUp() }
+
+func (a *App) setUp() error { return a.RegisterHandlers(nil) }
+
+//restaq:step
+func throughVariable(ctx context.Context) error {
+	_ = ready
+	return nil
+}
+
+var ready = setUp()
+
+func setUp() bool { return RegisterHandlers(nil) == nil }
+
+//restaq:step name=other-app
+func (a *U) other(ctx context.Context) error { return new(App).setUp() }

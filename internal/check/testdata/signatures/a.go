@@ -57,6 +57,23 @@ func noBody(ctx context.Context) error
 func _(ctx context.Context) error { return nil }
 
 //restaq:step
+func (t *sql.DB) otherPackage(ctx context.Context) error { return nil }
+
+//restaq:step name=declared-twice
+func (t T) variadic(ctx context.Context) error { return nil }
+
+//restaq:step
+func notComparable(ctx context.Context, m map[[]int]string) error { return nil }
+
+//restaq:step
+func recursive(ctx context.Context, r Recursive) error { return nil }
+
+type Recursive Recursive
+
+//restaq:step
+func init() {}
+
+//restaq:step
 func lateTx(ctx context.Context, id string, tx pgx.Tx) error { return nil }
 
 //restaq:step

@@ -78,6 +78,8 @@ func try(ctx context.Context, _ struct{}) error {
 	print(nil, err)
 	customer, err := customerStep(ctx, stripe.Charge{ID: "ch_1"})
 	print(customer == nil, err)
+	tree, err := treeStep(ctx, Forest{{"a": nil}})
+	print(tree, err)
 	return err
 }
 
@@ -135,6 +137,16 @@ func oddly(ctx context.Context, o []Odd) error { return nil }
 
 //restaq:step
 func customer(ctx context.Context, c stripe.Charge) (*stripe.Charge, error) { return nil, nil }
+
+// Types that contain themselves without a struct, and a generic alias.
+type (
+	Tree        map[string]Tree
+	Forest      []Tree
+	ByID[T any] = map[string]T
+)
+
+//restaq:step
+func tree(ctx context.Context, f Forest) (ByID[Tree], error) { return ByID[Tree]{"b": f[0]}, nil }
 
 func main() {
 	play.Run([]func(*restaq.Runtime) error{RegisterHandlers}, play.Event("types.try", `{}`))

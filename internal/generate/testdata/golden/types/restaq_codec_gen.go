@@ -18,7 +18,7 @@ const _ = restaq.GeneratedCodeV1 // generated for another runtime: run go genera
 
 var _ func(context.Context, struct{}) error = try // signature changed: run go generate
 
-var _ func(context.Context, Page[money.Price], Prices) (Page[money.Price], error) = page // signature changed: run go generate
+var _ func(context.Context, Page[money.Price], []money.Price) (Page[money.Price], error) = page // signature changed: run go generate
 
 var _ func(context.Context, Pair[string, []Pair[int, bool]]) (map[string]Pair[int, bool], error) = pair // signature changed: run go generate
 
@@ -42,7 +42,11 @@ var _ func(context.Context, []Odd) error = oddly // signature changed: run go ge
 
 var _ func(context.Context, stripe.Charge) (*stripe.Charge, error) = customer // signature changed: run go generate
 
-var _ = (*[]string)((*Names)(nil)) // the type changed: run go generate
+var _ func(context.Context, Forest) (map[string]Tree, error) = tree // signature changed: run go generate
+
+var _ []Tree = Forest(nil) // the type changed: run go generate
+
+var _ []string = Names(nil) // the type changed: run go generate
 
 var _ struct {
 	Name string
@@ -76,7 +80,9 @@ var _ struct {
 	Value []Pair[int, bool]
 } = Pair[string, []Pair[int, bool]]{} // a field or tag changed: run go generate
 
-var _ = (*map[string]any)((*Settings)(nil)) // the type changed: run go generate
+var _ map[string]any = Settings(nil) // the type changed: run go generate
+
+var _ map[string]Tree = Tree(nil) // the type changed: run go generate
 
 var _ struct {
 	Depth int
@@ -225,4 +231,16 @@ var customerCodec = restaq.Codec[customerIn, *stripe.Charge]{
 	AppendOut: codec.Append[*stripe.Charge],
 	DecodeOut: codec.Decode[*stripe.Charge],
 	Shape:     "6a5037e19d84e420",
+}
+
+var treeCodec = restaq.Codec[treeIn, ByID[Tree]]{
+	AppendIn: func(dst []byte, in *treeIn) ([]byte, error) {
+		return codec.AppendTuple(dst, &in.f)
+	},
+	DecodeIn: func(data []byte, in *treeIn) error {
+		return codec.DecodeTuple(data, &in.f)
+	},
+	AppendOut: codec.Append[ByID[Tree]],
+	DecodeOut: codec.Decode[ByID[Tree]],
+	Shape:     "90b74f563f44af97",
 }

@@ -32,6 +32,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 		namesDef.Bind(struct{}{}),
 		oddlyDef.Bind(struct{}{}),
 		customerDef.Bind(struct{}{}),
+		treeDef.Bind(struct{}{}),
 	)
 }
 
@@ -88,6 +89,11 @@ func oddlyStep(ctx context.Context, o []Odd) error {
 // customerStep runs customer as step "customer".
 func customerStep(ctx context.Context, c stripe.Charge) (*stripe.Charge, error) {
 	return customerDef.Run(ctx, struct{}{}, customerIn{c})
+}
+
+// treeStep runs tree as step "tree".
+func treeStep(ctx context.Context, f Forest) (ByID[Tree], error) {
+	return treeDef.Run(ctx, struct{}{}, treeIn{f})
 }
 
 // pageIn are the inputs of page.
@@ -239,4 +245,18 @@ var customerDef = restaq.Step[struct{}, customerIn, *stripe.Charge]{
 		return customer(ctx, in.c)
 	},
 	Codec: customerCodec,
+}
+
+// treeIn are the inputs of tree.
+type treeIn struct {
+	f Forest
+}
+
+var treeDef = restaq.Step[struct{}, treeIn, ByID[Tree]]{
+	Name: "tree",
+	Func: "github.com/restaq/restaq/internal/generate/testdata/golden/types.tree",
+	Call: func(ctx context.Context, _ struct{}, in treeIn) (ByID[Tree], error) {
+		return tree(ctx, in.f)
+	},
+	Codec: treeCodec,
 }
