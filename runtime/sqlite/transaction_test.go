@@ -3,7 +3,14 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/storetest"
@@ -60,4 +67,265 @@ func immediate(t *testing.T, path string) *sql.DB {
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// transacting is a store with one running execution and a table of numbers.
+type transacting struct {
+	*Store
+	lease restaq.Lease
+}
+
+func newTransacting(t *testing.T, timeout time.Duration) *transacting {
+	t.Helper()
+	s := mustOpen(t, Config{Path: newPath(t), TxTimeout: timeout})
+	txs().Prepare(t, s)
+	f := &transacting{s, restaq.Lease{Execution: "execution-1", Attempt: 1, Token: 1}}
+	_, _, err := s.Insert(t.Context(), &restaq.Insertion{
+		Event:      &restaq.Event{Source: "s", Provider: "s", ID: "evt_1", Type: "s.paid"},
+		Executions: []restaq.NewExecution{{ID: f.lease.Execution, Handler: "shop.Paid", Begin: true}},
+		Owner:      "old", Lease: time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// step runs a step that writes a number and calls do, which may be nil.
+func (f *transacting) step(t *testing.T, do func(ctx context.Context, tx *sql.Tx) error) error {
+	t.Helper()
+	return f.Transact(t.Context(), f.lease, time.Minute, func(ctx context.Context, tx any) (*restaq.Progress, error) {
+		if err := txs().Write(ctx, f.Store, tx, 1); err != nil {
+			return nil, err
+		}
+		if do != nil {
+			if err := do(ctx, tx.(*sql.Tx)); err != nil {
+				return nil, err
+			}
+		}
+		return &restaq.Progress{Steps: []restaq.StepRow{{Attempt: 1, Seq: 1, Name: "pay", Status: restaq.StepCompleted}}}, nil
+	})
+}
+
+// stored checks that writes and record are there, or that neither is.
+func (f *transacting) stored(t *testing.T, want bool) {
+	t.Helper()
+	n := 0
+	if want {
+		n = 1
+	}
+	if got := numbers(t, f.Store); len(got) != n {
+		t.Errorf("written: %v, want %d", got, n)
+	}
+	if recorded, err := f.Recorded(t.Context(), f.lease, 1); err != nil || recorded != want {
+		t.Errorf("Recorded = %v, %v; want %v", recorded, err, want)
+	}
+}
+
+const lateText = "it took longer than 50ms, and all other writes wait for it"
+
+func TestATransactionThatTakesTooLongIsRolledBack(t *testing.T) {
+	f := newTransacting(t, 50*time.Millisecond)
+	err := f.step(t, func(ctx context.Context, _ *sql.Tx) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err == nil || !strings.Contains(err.Error(), lateText) || restaq.IsPermanent(err) {
+		t.Errorf("Transact = %v", err)
+	}
+	f.stored(t, false)
+	if err := f.step(t, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.stored(t, true)
+}
+
+func TestAStepThatDoesNotStopHoldsUpNobody(t *testing.T) {
+	f := newTransacting(t, 50*time.Millisecond)
+	stop := make(chan struct{})
+	done := make(chan error, 1)
+	begun := make(chan struct{})
+	go func() {
+		done <- f.step(t, func(context.Context, *sql.Tx) error {
+			close(begun)
+			<-stop // deaf to its context
+			return nil
+		})
+	}()
+	<-begun
+	// These wait for the transaction to be ended, not for the step.
+	mustInsert(t, f.Store, "evt_2")
+	if err := f.Transact(t.Context(), f.lease, time.Minute, func(context.Context, any) (*restaq.Progress, error) {
+		return &restaq.Progress{}, nil
+	}); err != nil {
+		t.Error(err)
+	}
+	close(stop)
+	if err := <-done; err == nil || !strings.Contains(err.Error(), lateText) {
+		t.Errorf("Transact = %v", err)
+	}
+	f.stored(t, false)
+}
+
+func TestARenewalWaitsForOneTransactionAtMost(t *testing.T) {
+	f := newTransacting(t, 0)
+	var order []string
+	var mu sync.Mutex
+	note := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, what)
+	}
+	queued := func(n int) { // waits until n jobs are in the queue
+		for {
+			f.writer.mu.Lock()
+			got := len(f.writer.queue)
+			f.writer.mu.Unlock()
+			if got == n {
+				return
+			}
+			runtime.Gosched()
+		}
+	}
+	var all sync.WaitGroup
+	err := f.step(t, func(context.Context, *sql.Tx) error {
+		for i := range 3 {
+			all.Go(func() {
+				if err := f.Transact(t.Context(), f.lease, time.Minute, func(context.Context, any) (*restaq.Progress, error) {
+					note("transaction")
+					return &restaq.Progress{}, nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+			queued(i + 1)
+		}
+		all.Go(func() {
+			if err := f.writer.do(t.Context(), func(*tx) error { note("renewal"); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		queued(4)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	if order[0] != "renewal" {
+		t.Errorf("order: %v", order)
+	}
+}
+
+func TestAWriteInsideATransactionIsRefused(t *testing.T) {
+	f := newTransacting(t, 0)
+	err := f.step(t, func(ctx context.Context, _ *sql.Tx) error {
+		if err := insert(ctx, f.Store, "evt_2"); !errors.Is(err, errInTransaction) {
+			t.Errorf("Insert = %v", err)
+		}
+		if err := f.Transact(ctx, f.lease, time.Minute, nil); !errors.Is(err, errInTransaction) {
+			t.Errorf("Transact = %v", err)
+		}
+		mustMiss(t, f.Store, "evt_2") // reading is possible
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.stored(t, true)
+}
+
+func TestADeferredConstraintFailsTheCommitAndTheStoreGoesOn(t *testing.T) {
+	f := newTransacting(t, 0)
+	execAll(t, plain(t, f.path), `CREATE TABLE parent (id INTEGER PRIMARY KEY)`,
+		`CREATE TABLE child (parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
+	for range 3 {
+		err := f.step(t, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO child VALUES (1)`)
+			return err
+		})
+		if err == nil || errors.Is(err, restaq.ErrUncertain) || primaryCode(err) != lib.SQLITE_CONSTRAINT {
+			t.Errorf("Transact = %v, want that the constraint failed", err)
+		}
+		f.stored(t, false)
+		// A step that commits by itself does not get that far.
+		err = f.step(t, func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO child VALUES (1)`); err != nil {
+				return err
+			}
+			tx.Commit()
+			return nil
+		})
+		if !errors.Is(err, restaq.ErrTransactionEnded) {
+			t.Errorf("Transact = %v, want ErrTransactionEnded", err)
+		}
+		f.stored(t, false)
+	}
+	mustInsert(t, f.Store, "evt_2")
+	if err := f.step(t, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.stored(t, true)
+}
+
+func TestATransactionWaitsForAnotherProcess(t *testing.T) {
+	f := newTransacting(t, 50*time.Millisecond)
+	unlock := lock(t, f.path)
+	done := make(chan error, 1)
+	go func() { done <- f.step(t, nil) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	impatient := make(chan error, 1)
+	go func() {
+		impatient <- f.Transact(ctx, f.lease, time.Minute, func(context.Context, any) (*restaq.Progress, error) { return nil, nil })
+	}()
+	cancel()
+	if err := <-impatient; !errors.Is(err, context.Canceled) {
+		t.Errorf("Transact = %v, want that it was cancelled", err)
+	}
+	unlock()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	f.stored(t, true)
+}
+
+func TestCloseWaitsForATransaction(t *testing.T) {
+	path := newPath(t)
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &transacting{s, restaq.Lease{Execution: "execution-evt_1", Attempt: 1, Token: 1}}
+	txs().Prepare(t, s)
+	in := &restaq.Insertion{
+		Event:      &restaq.Event{Source: "acme", Provider: "acme", ID: "evt_1", Type: "acme.order"},
+		Executions: []restaq.NewExecution{{ID: f.lease.Execution, Handler: "shop.Paid", Begin: true}}, Lease: time.Minute,
+	}
+	if _, _, err := s.Insert(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	err = f.step(t, func(context.Context, *sql.Tx) error {
+		go func() { closed <- s.Close() }()
+		for {
+			s.writer.mu.Lock()
+			closing := s.writer.closed
+			s.writer.mu.Unlock()
+			if closing {
+				return nil
+			}
+			runtime.Gosched()
+		}
+	})
+	if err != nil {
+		t.Errorf("Transact = %v", err)
+	}
+	if err := <-closed; err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	again := &transacting{mustOpen(t, Config{Path: path}), f.lease}
+	again.stored(t, true)
+	if err := f.step(t, nil); !errors.Is(err, errClosed) {
+		t.Errorf("Transact after Close = %v", err)
+	}
 }
