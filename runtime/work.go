@@ -143,6 +143,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { rt.renewLeases(base) })
 	background.Go(func() { rt.listen(base) })
+	background.Go(func() { rt.watchStranded(base) })
 	rt.claimUntil(ctx)
 	err := rt.drain()
 	stop()
