@@ -552,3 +552,18 @@ func TestDeliverTxSaysWhatItCannotDo(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepWithATransactionIsNotInvokedByName(t *testing.T) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "restaq.db"))
+	rt, err := restaq.New(opened(t, store, err), quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := txStep(store, "pay", nil)
+	if err := rt.Register(s.Bind(struct{}{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rt.Invoke(t.Context(), s.Func, []byte(`["x"]`)); err == nil || !strings.Contains(err.Error(), "in a transaction of the store") {
+		t.Errorf("Invoke = %v", err)
+	}
+}
