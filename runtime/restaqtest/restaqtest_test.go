@@ -121,7 +121,9 @@ func TestAStepThatCallsItselfFails(t *testing.T) {
 func TestAStepWithATransactionGetsTheTests(t *testing.T) {
 	s := greet(nil)
 	s.Call, s.Tx = nil, "*sql.Tx"
-	s.CallTx = func(_ context.Context, tx any, _ struct{}, in greetIn) (string, error) { return tx.(string) + in.name, nil }
+	s.CallTx = func(_ context.Context, tx any, _ struct{}, in greetIn) (string, error) {
+		return tx.(string) + in.name, nil
+	}
 	_, err := s.Run(restaqtest.Context(t), struct{}{}, greetIn{"x"})
 	if err == nil || err.Error() != "step greet: it takes a *sql.Tx: give one by restaqtest.WithTransaction" {
 		t.Errorf("without: %v", err)
