@@ -1,0 +1,25 @@
+// Package leasemodel is a model of the lease protocol, small enough to look at
+// every order in which things can happen.
+//
+// There is one execution of two steps, with its row of work. Two workers claim
+// it, load its records, run its steps, record them, renew their leases, finish
+// or give back. They crash at any moment, while a statement of theirs is at the
+// server too, and answers of statements that have committed get lost. Time lets
+// leases run out. A person restarts and cancels, twice in all.
+//
+// A statement is three moments, between which anything else may happen, as in
+// PostgreSQL at READ COMMITTED:
+//
+//	begin    it takes its snapshot; what does not qualify there is left alone
+//	lock     it locks the row, or waits, or skips a row that is locked, and
+//	         tests again what it has locked
+//	commit   what it wrote can be seen, and its locks are gone
+//
+// Locks conflict as PostgreSQL's do: FOR KEY SHARE (a record), FOR NO KEY
+// UPDATE (a renewal, any plain UPDATE), FOR UPDATE (claim, finish, change).
+//
+// Explore visits all states and returns the shortest way to one that breaks a
+// property. The properties are the constants of type Property. The tests run it
+// on the protocol as it is, which must hold, and on ways to write it wrong,
+// each of which must be found wrong.
+package leasemodel
