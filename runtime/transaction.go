@@ -103,6 +103,21 @@ func (rt *Runtime) checkTransaction(name, tx string) error {
 	return fmt.Errorf("step %q takes a transaction of type %s and needs %s; %T %s", name, tx, needed, rt.store, has)
 }
 
+// txTry is one try of a step that takes a transaction.
+type txTry struct {
+	*attempt
+	store Transactor
+	step  *stepRun
+	row   StepRow
+	scope *transactionScope
+
+	called    bool // the function was
+	output    []byte
+	written   Progress
+	failure   error // of the step: nothing of it is stored
+	uncertain bool  // all of it may be stored
+}
+
 // transact runs a step that takes a transaction, in which row is recorded as
 // the step's completion. Whatever else comes of it is not recorded yet:
 // failure is the step's own, err one that is not.
@@ -110,82 +125,81 @@ func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output
 	if err := a.rt.checkTransaction(r.name, r.call.Tx); err != nil {
 		return nil, Permanent(err), nil
 	}
-	store := a.rt.store.(Transactor)
-	scope := &transactionScope{step: r.name}
-	var written Progress
-	uncertain := false
-	work := func(ctx context.Context, tx any) (*Progress, error) {
-		ctx = context.WithValue(ctx, transactionKey{}, scope)
-		failure = guard(func() (err error) {
-			output, err = r.call.RunTx(ctx, tx)
-			return err
-		})
-		if failure == nil {
-			failure = checkOutput(output)
-		}
-		if failure == nil {
-			failure = context.Cause(ctx) // a result after the deadline is none
-		}
-		if failure != nil {
-			return nil, failure
-		}
-		row.complete(a.now(), output, r.call.Reads)
-		written = a.progress(&row)
-		return &written, nil
-	}
+	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row, scope: &transactionScope{step: r.name}}
 	ctx, cancel := r.timeout(ctx)
 	defer cancel()
-	err = a.persist("begin transaction", func(context.Context) error {
-		called := false
-		failure = nil
-		err := store.Transact(ctx, a.lease, a.rt.cfg.Lease, func(ctx context.Context, tx any) (*Progress, error) {
-			called = true
-			return work(ctx, tx)
-		})
-		switch {
-		case err == nil:
-		case errors.Is(err, ErrUncertain) && failure == nil:
-			uncertain = true
-		case failure == nil && errors.Is(err, ErrLeaseLost):
-			return err
-		case called || ctx.Err() != nil: // it was rolled back
-			failure = err
-		default:
-			return err
-		}
-		return nil
-	})
-	if err == nil && uncertain {
-		failure, err = a.settle(store, row.Seq)
+	err = a.persist("begin transaction", func(context.Context) error { return t.transact(ctx) })
+	if err == nil && t.uncertain {
+		err = t.settle()
 	}
-	if context.Cause(ctx) == errStepTimeout && failure != nil {
-		failure = errStepTimeout
+	if t.failure != nil && context.Cause(ctx) == errStepTimeout {
+		t.failure = errStepTimeout
 	}
-	if err != nil || failure != nil {
-		return nil, failure, err
+	if err != nil || t.failure != nil {
+		return nil, t.failure, err
 	}
 	a.mu.Lock()
-	a.dropWritten(written.Steps)
+	a.dropWritten(t.written.Steps)
 	a.mu.Unlock()
-	scope.mu.Lock()
-	defer scope.mu.Unlock()
-	for _, handler := range scope.pending {
+	t.scope.mu.Lock()
+	defer t.scope.mu.Unlock()
+	for _, handler := range t.scope.pending {
 		a.rt.pend(handler)
 	}
-	return output, nil, nil
+	return t.output, nil, nil
+}
+
+// transact has the store run the function and works out what that came to. An
+// error says that it may be tried again: the function was not called.
+func (t *txTry) transact(ctx context.Context) error {
+	err := t.store.Transact(ctx, t.lease, t.rt.cfg.Lease, t.call)
+	switch {
+	case err == nil:
+	case t.failure == nil && errors.Is(err, ErrUncertain):
+		t.uncertain = true
+	case t.failure == nil && errors.Is(err, ErrLeaseLost):
+		return err
+	case t.called || ctx.Err() != nil:
+		t.failure = err // with the store's reason, if it had one
+	default:
+		return err
+	}
+	return nil
+}
+
+// call calls the function and returns what is to be recorded.
+func (t *txTry) call(ctx context.Context, tx any) (*Progress, error) {
+	t.called = true
+	ctx = context.WithValue(ctx, transactionKey{}, t.scope)
+	t.failure = guard(func() (err error) {
+		t.output, err = t.step.call.RunTx(ctx, tx)
+		return err
+	})
+	if t.failure == nil {
+		t.failure = checkOutput(t.output)
+	}
+	if t.failure == nil {
+		t.failure = context.Cause(ctx) // a result after the deadline is none
+	}
+	if t.failure != nil {
+		return nil, t.failure
+	}
+	t.row.complete(t.now(), t.output, t.step.call.Reads)
+	t.written = t.progress(&t.row)
+	return &t.written, nil
 }
 
 // settle finds out what became of a commit whose answer was lost.
-func (a *attempt) settle(store Transactor, seq int) (failure, err error) {
+func (t *txTry) settle() error {
 	recorded := false
-	err = a.persist("find out about a commit", func(ctx context.Context) (err error) {
-		recorded, err = store.Recorded(ctx, a.lease, seq)
+	err := t.persist("find out about a commit", func(ctx context.Context) (err error) {
+		recorded, err = t.store.Recorded(ctx, t.lease, t.row.Seq)
 		return err
 	})
 	if err == nil && !recorded {
-		failure = errors.New("the transaction was rolled back: the connection was lost before it was committed")
+		t.failure = errors.New("the transaction was rolled back: the connection was lost before it was committed")
 	}
-	return failure, err
+	return err
 }
 
 // nested refuses a step inside the transaction of another: its record would be

@@ -56,7 +56,7 @@ func eachTransactor(t *testing.T, test func(t *testing.T, open func() restaq.Sto
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "restaq.db")
 		open := func() restaq.Store {
-			store, err := sqlite.Open(path)
+			store, err := sqlite.OpenConfig(sqlite.Config{Path: path, TxTimeout: 30 * time.Second}) // for busy machines
 			return opened(t, store, err)
 		}
 		open()
@@ -238,7 +238,7 @@ func TestAStepWithATransactionHappensOnce(t *testing.T) {
 					return "out", nil
 				})
 				if name == "a timeout" {
-					s.Timeout = 50 * time.Millisecond
+					s.Timeout = time.Second
 				}
 				rt, _ := start(t, store, quick(), calling(s, errors.New("after the step")), s.Bind(struct{}{}))
 				e := deliver(t, rt, newEvent())
