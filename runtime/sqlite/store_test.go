@@ -21,7 +21,7 @@ func (c *clocks) of(path string) *atomic.Int64 {
 
 // open opens a Store whose clock is that of its file.
 func (c *clocks) open(path string) (*Store, error) {
-	s, err := Open(path)
+	s, err := OpenConfig(Config{Path: path, TxTimeout: time.Minute}) // for busy machines
 	if err != nil {
 		return nil, err
 	}

@@ -134,6 +134,7 @@ func TestATransactionThatTakesTooLongIsRolledBack(t *testing.T) {
 		t.Errorf("Transact = %v", err)
 	}
 	f.stored(t, false)
+	f.txs.timeout = time.Minute
 	if err := f.step(t, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -146,13 +147,14 @@ func TestAStepThatDoesNotStopHoldsUpNobody(t *testing.T) {
 	done := make(chan error, 1)
 	begun := make(chan struct{})
 	go func() {
-		done <- f.step(t, func(context.Context, *sql.Tx) error {
+		done <- f.Transact(t.Context(), f.lease, time.Minute, func(context.Context, any) (*restaq.Progress, error) {
 			close(begun)
 			<-stop // deaf to its context
-			return nil
+			return &restaq.Progress{Steps: []restaq.StepRow{{Attempt: 1, Seq: 1, Name: "pay", Status: restaq.StepCompleted}}}, nil
 		})
 	}()
 	<-begun
+	f.txs.timeout = time.Minute
 	// These wait for the transaction to be ended, not for the step.
 	mustInsert(t, f.Store, "evt_2")
 	if err := f.Transact(t.Context(), f.lease, time.Minute, func(context.Context, any) (*restaq.Progress, error) {
@@ -168,7 +170,7 @@ func TestAStepThatDoesNotStopHoldsUpNobody(t *testing.T) {
 }
 
 func TestARenewalWaitsForOneTransactionAtMost(t *testing.T) {
-	f := newTransacting(t, 0)
+	f := newTransacting(t, time.Minute)
 	var order []string
 	var mu sync.Mutex
 	note := func(what string) {
@@ -218,7 +220,7 @@ func TestARenewalWaitsForOneTransactionAtMost(t *testing.T) {
 }
 
 func TestAWriteInsideATransactionIsRefused(t *testing.T) {
-	f := newTransacting(t, 0)
+	f := newTransacting(t, time.Minute)
 	err := f.step(t, func(ctx context.Context, _ *sql.Tx) error {
 		if err := insert(ctx, f.Store, "evt_2"); !errors.Is(err, errInTransaction) {
 			t.Errorf("Insert = %v", err)
@@ -236,7 +238,7 @@ func TestAWriteInsideATransactionIsRefused(t *testing.T) {
 }
 
 func TestADeferredConstraintFailsTheCommitAndTheStoreGoesOn(t *testing.T) {
-	f := newTransacting(t, 0)
+	f := newTransacting(t, time.Minute)
 	execAll(t, plain(t, f.path), `CREATE TABLE parent (id INTEGER PRIMARY KEY)`,
 		`CREATE TABLE child (parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
 	for range 3 {
@@ -269,7 +271,7 @@ func TestADeferredConstraintFailsTheCommitAndTheStoreGoesOn(t *testing.T) {
 }
 
 func TestATransactionWaitsForAnotherProcess(t *testing.T) {
-	f := newTransacting(t, 50*time.Millisecond)
+	f := newTransacting(t, time.Minute)
 	unlock := lock(t, f.path)
 	done := make(chan error, 1)
 	go func() { done <- f.step(t, nil) }()
