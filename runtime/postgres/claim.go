@@ -99,6 +99,11 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, er
 	if err != nil {
 		return nil, fmt.Errorf("claim executions: %w", err)
 	}
+	for i := range claimed {
+		if id, ok := parseID(claimed[i].Execution.ID); ok {
+			s.begun.put(id, &claimed[i].Execution)
+		}
+	}
 	return claimed, nil
 }
 

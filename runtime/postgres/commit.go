@@ -18,6 +18,7 @@ const (
 	lookups kind = iota
 	arrivals
 	records
+	notes
 	completions
 	outcomes
 	kindsOfCalls
@@ -63,7 +64,7 @@ func (s *Store) commitOn(pool *pgxpool.Pool) func(calls []*call) {
 // statements are those that calls share.
 func (s *Store) statements(calls []*call) []shared {
 	make := [kindsOfCalls]func(calls []*call) shared{
-		lookups: s.sharedLookup, arrivals: s.sharedInsert, records: s.sharedRecord,
+		lookups: s.sharedLookup, arrivals: s.sharedInsert, records: s.sharedRecord, notes: s.sharedNote,
 		completions: s.sharedCompletion, outcomes: s.sharedFinish,
 	}
 	if len(calls) == 1 {

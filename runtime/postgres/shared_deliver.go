@@ -30,12 +30,7 @@ ORDER BY r.n, e.created_at, e.id`
 
 func (s *Store) sharedLookup(calls []*call) shared {
 	if len(calls) == 1 {
-		key := calls[0].in.(eventKey)
-		return shared{lookupSQL, []any{key.source, key.id}, func(rows pgx.Rows) error {
-			found, err := readLookup(rows)
-			calls[0].committed, calls[0].out = true, found
-			return err
-		}}
+		return s.oneLookup(calls[0])
 	}
 	n := len(calls)
 	numbers, sources, ids := make([]int32, n), make([]string, n), make([]string, n)
@@ -55,6 +50,19 @@ func (s *Store) sharedLookup(calls []*call) shared {
 			}
 			calls[n].out = f.join(calls[n].out.(*restaq.StoredEvent))
 		}
+		return rows.Err()
+	}}
+}
+
+// oneLookupSQL finds out that an event is new, as most are, at the least cost.
+const oneLookupSQL = `SELECT true FROM restaq.event WHERE event_id = $2::text AND source = $1::text`
+
+// oneLookup is sharedLookup for one event. One that is there is looked up the
+// careful way.
+func (s *Store) oneLookup(c *call) shared {
+	key := c.in.(eventKey)
+	return shared{oneLookupSQL, []any{key.source, key.id}, func(rows pgx.Rows) error {
+		c.committed, c.out = !rows.Next(), (*restaq.StoredEvent)(nil)
 		return rows.Err()
 	}}
 }
@@ -89,6 +97,26 @@ WITH ev AS (
 )
 SELECT source, event_id, now() FROM ev`
 
+// oneInsertSQL is sharedInsertSQL for one event with one execution.
+const oneInsertSQL = `
+WITH ev AS (
+	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, received_at, unhandled)
+	VALUES ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, now(), false)
+	ON CONFLICT (event_id, source) DO NOTHING
+	RETURNING seq
+), made AS (
+	INSERT INTO restaq.execution (id, event, created_at, handler, order_key)
+	SELECT $7::uuid, seq, now(), $8::integer, '' FROM ev
+)
+INSERT INTO restaq.work (execution, event, token, attempts, due_at, lease_until, started_at, handler, order_key, status, owner)
+SELECT $7::uuid, seq, $9::boolean::integer, $9::boolean::integer,
+	CASE WHEN NOT $9::boolean THEN now() END,
+	CASE WHEN $9::boolean THEN clock_timestamp() + $11::bigint * interval '1 microsecond' END,
+	CASE WHEN $9::boolean THEN now() END,
+	$8::integer, '', CASE WHEN $9::boolean THEN 'running' ELSE 'pending' END, $10::text
+FROM ev
+RETURNING now()`
+
 // insertCall is what Insert is asked for.
 type insertCall struct {
 	*restaq.Insertion
@@ -104,6 +132,9 @@ type insertResult struct {
 }
 
 func (s *Store) sharedInsert(calls []*call) shared {
+	if len(calls) == 1 && len(calls[0].in.(*insertCall).ids) == 1 {
+		return s.oneInsert(calls[0])
+	}
 	slices.SortStableFunc(calls, func(a, b *call) int {
 		return compareKeys(a.in.(*insertCall).key, b.in.(*insertCall).key)
 	})
@@ -128,17 +159,49 @@ func (s *Store) sharedInsert(calls []*call) shared {
 				return err
 			}
 			c := first[key]
-			in := c.in.(*insertCall)
-			ref := in.Event.Ref()
-			ref.ReceivedAt = at
-			result := insertResult{created: true}
-			for i := range in.Executions {
-				result.executions = append(result.executions, newExecution(&in.Executions[i], ref, at))
-			}
-			c.out = result
+			c.out = s.inserted(c.in.(*insertCall), at)
 		}
 		return rows.Err()
 	}}
+}
+
+// oneInsert is sharedInsert for one event with one execution.
+func (s *Store) oneInsert(c *call) shared {
+	in := c.in.(*insertCall)
+	e, begun := in.Event, in.Executions[0].Begin
+	owner := ""
+	if begun {
+		owner = in.Owner
+	}
+	return shared{
+		oneInsertSQL,
+		[]any{
+			e.Source, e.ID, e.Provider, e.Type, e.Payload, encodeHeader(e.Header),
+			in.ids[0], in.handlers[0], begun, owner, in.Lease.Microseconds(),
+		},
+		func(rows pgx.Rows) error {
+			c.committed, c.out = true, insertResult{}
+			if rows.Next() {
+				var at time.Time
+				if err := rows.Scan(utc{&at}); err != nil {
+					return err
+				}
+				c.out = s.inserted(in, at)
+			}
+			return rows.Err()
+		},
+	}
+}
+
+// inserted is the result of an insertion that was done.
+func (s *Store) inserted(in *insertCall, at time.Time) insertResult {
+	result := insertResult{true, make([]restaq.Execution, len(in.Executions))}
+	ref := in.Event.Ref()
+	ref.ReceivedAt = at
+	for i := range in.Executions {
+		result.executions[i] = newExecution(&in.Executions[i], ref, at)
+	}
+	return result
 }
 
 // insertRows are events and executions column by column.
@@ -209,5 +272,11 @@ func (s *Store) insertShared(ctx context.Context, in *restaq.Insertion) (done bo
 	if err := s.deliveries.do(ctx, c); err != nil || !c.committed {
 		return false, result, err
 	}
-	return true, c.out.(insertResult), nil
+	result = c.out.(insertResult)
+	for i := range result.executions {
+		if plain.Executions[i].Begin {
+			s.begun.put(plain.ids[i], &result.executions[i])
+		}
+	}
+	return true, result, nil
 }

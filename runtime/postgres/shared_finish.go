@@ -16,20 +16,19 @@ import (
 // row of work first, and then finds none. Rows with a wish are left out. The
 // rows go in the order of the arguments, which is that of their ids.
 //
-// Writing its steps stands apart, as most attempts have none left to write.
+// Writing its steps stands apart, as most attempts have none left to write, and
+// so does reading what never changes, as most have been begun by this process,
+// which remembers it.
 const (
-	sharedCompletionSQL = `
+	goneSQL = `
 WITH gone AS (
 	DELETE FROM restaq.work w
 	USING unnest($1::integer[], $2::uuid[], $3::bigint[], $4::bytea[]) AS r (n, execution, token, detail)
 	WHERE w.execution = r.execution AND w.token = r.token AND w.status = 'running' AND w.wish = 0
 	RETURNING r.n, w.execution, w.attempts, w.kind, w.token, w.started_at, w.error, r.detail
-), closed AS (
-	INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, earlier, detail)
-	SELECT execution, attempts, kind, token, started_at, now(), 'completed', error, detail FROM gone
 )`
 
-	completionStepsSQL = `, rows AS (
+	goneStepsSQL = `, rows AS (
 	INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
 	SELECT g.execution, g.attempts, r.seq, r.started_at, r.ended_at, r.func, r.shape, r.status, r.name, r.error, r.output, r.inputs, r.detail
 	FROM gone g
@@ -39,11 +38,36 @@ WITH gone AS (
 		AS r (n, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail) ON r.n = g.n
 )`
 
-	completedSQL = `
-SELECT g.n, g.attempts, now(), g.error, ` + executionColumns + `
+	closedSQL = `
+	INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, earlier, detail)
+	SELECT execution, attempts, kind, token, started_at, now(), 'completed', error, detail FROM gone`
+
+	// What became of executions that are remembered.
+	knownSQL = closedSQL + `
+	RETURNING execution, number, ended_at, earlier`
+
+	// What became of others.
+	unknownSQL = `, closed AS (` + closedSQL + `)
+SELECT g.execution, g.attempts, now(), g.error, ` + executionColumns + `
 FROM gone g
 JOIN restaq.execution e ON e.id = g.execution
 JOIN restaq.event ev ON ev.seq = e.event`
+
+	sharedCompletionSQL             = goneSQL + knownSQL
+	sharedCompletionStepsSQL        = goneSQL + goneStepsSQL + knownSQL
+	sharedCompletionUnknownSQL      = goneSQL + unknownSQL
+	sharedCompletionUnknownStepsSQL = goneSQL + goneStepsSQL + unknownSQL
+
+	// One execution that is remembered, without steps.
+	oneCompletionSQL = `
+WITH gone AS (
+	DELETE FROM restaq.work
+	WHERE execution = $1::uuid AND token = $2::bigint AND status = 'running' AND wish = 0
+	RETURNING execution, attempts, kind, token, started_at, error
+)
+INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, earlier, detail)
+SELECT execution, attempts, kind, token, started_at, now(), 'completed', error, $3::bytea FROM gone
+RETURNING execution, number, ended_at, earlier`
 )
 
 // finishCall is what Finish is asked for.
@@ -51,7 +75,8 @@ type finishCall struct {
 	id      pgtype.UUID
 	token   int64
 	outcome *restaq.Outcome
-	terms   []int32 // the function and the shape of each step
+	terms   []int32           // the function and the shape of each step
+	known   *restaq.Execution // what never changes of it, if that is remembered
 }
 
 // completes reports whether an outcome is that of sharedCompletionSQL.
@@ -66,41 +91,71 @@ func sortFinishes(calls []*call) {
 }
 
 func (s *Store) sharedCompletion(calls []*call) shared {
+	read := func(rows pgx.Rows) error { return readCompletions(rows, calls) }
+	if in := calls[0].in.(*finishCall); len(calls) == 1 && in.known != nil && len(in.outcome.Steps) == 0 {
+		return shared{oneCompletionSQL, []any{in.id, in.token, in.outcome.Detail}, read}
+	}
 	sortFinishes(calls)
 	n := len(calls)
 	var (
-		numbers = make([]int32, 0, n)
-		ids     = make([]pgtype.UUID, 0, n)
-		tokens  = make([]int64, 0, n)
-		details = make([][]byte, 0, n)
-		steps   sharedSteps
+		numbers  = make([]int32, 0, n)
+		ids      = make([]pgtype.UUID, 0, n)
+		tokens   = make([]int64, 0, n)
+		details  = make([][]byte, 0, n)
+		steps    sharedSteps
+		allKnown = true
 	)
 	for i, c := range calls {
 		in := c.in.(*finishCall)
 		numbers, ids, tokens = append(numbers, int32(i)), append(ids, in.id), append(tokens, in.token)
 		details = append(details, in.outcome.Detail)
 		steps.add(i, in.outcome.Steps, in.terms)
+		allKnown = allKnown && in.known != nil
 	}
-	st := shared{
-		sql:  sharedCompletionSQL + completedSQL,
-		args: []any{numbers, ids, tokens, details},
-		read: func(rows pgx.Rows) error { return readCompletions(rows, calls) },
+	if !allKnown {
+		for _, c := range calls {
+			c.in.(*finishCall).known = nil
+		}
 	}
-	if len(steps.calls) > 0 {
-		st.sql = sharedCompletionSQL + completionStepsSQL + completedSQL
+	st := shared{sql: sharedCompletionSQL, args: []any{numbers, ids, tokens, details}, read: read}
+	withSteps := len(steps.calls) > 0
+	switch {
+	case withSteps && allKnown:
+		st.sql = sharedCompletionStepsSQL
+	case withSteps:
+		st.sql = sharedCompletionUnknownStepsSQL
+	case !allKnown:
+		st.sql = sharedCompletionUnknownSQL
+	}
+	if withSteps {
 		st.args = append(append(st.args, steps.calls), steps.columns()...)
 	}
 	return st
 }
 
+// readCompletions reads what became of executions: of each, what was read of
+// it or what is remembered.
 func readCompletions(rows pgx.Rows, calls []*call) error {
+	byID := make(map[[16]byte]*call, len(calls))
+	for _, c := range calls {
+		byID[c.in.(*finishCall).id.Bytes] = c
+	}
 	for rows.Next() {
-		x := &restaq.Execution{Status: restaq.Completed}
-		var n int32
-		if err := rows.Scan(append([]any{&n, &x.Attempts, utc{&x.FinishedAt}, &x.Error}, executionTargets(x)...)...); err != nil {
+		var x restaq.Execution
+		var id pgtype.UUID
+		targets := []any{&id, &x.Attempts, utc{&x.FinishedAt}, &x.Error}
+		if len(rows.FieldDescriptions()) > len(targets) {
+			targets = append(targets, executionTargets(&x)...)
+		}
+		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		calls[n].committed, calls[n].out = true, x
+		c := byID[id.Bytes]
+		if known := c.in.(*finishCall).known; known != nil {
+			x.ID, x.Handler, x.Event, x.ReplayOf, x.CreatedAt = known.ID, known.Handler, known.Event, known.ReplayOf, known.CreatedAt
+		}
+		x.Status = restaq.Completed
+		c.committed, c.out = true, &x
 	}
 	return rows.Err()
 }
@@ -164,13 +219,14 @@ func (r *finishRows) columns() []any {
 // finishShared ends an attempt in a commit that others share. The execution is
 // nil if it has to be done the careful way.
 func (s *Store) finishShared(ctx context.Context, id pgtype.UUID, token int64, o *restaq.Outcome) (*restaq.Execution, error) {
-	c := &call{kind: outcomes, in: &finishCall{id: id, token: token, outcome: o}, size: stepSize(o.Steps) + len(o.Error) + len(o.Detail)}
+	in := &finishCall{id: id, token: token, outcome: o}
+	c := &call{kind: outcomes, in: in, size: stepSize(o.Steps) + len(o.Error) + len(o.Detail)}
 	if completes(o) {
 		terms, err := s.stepTerms(ctx, o.Steps)
 		if err != nil {
 			return nil, err
 		}
-		c.kind, c.in.(*finishCall).terms = completions, terms
+		c.kind, in.terms, in.known = completions, terms, s.begun.take(id)
 	}
 	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return nil, err

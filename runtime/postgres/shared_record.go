@@ -13,36 +13,62 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
-// sharedRecordSQL is recordSQL for the steps of many attempts. There is a row
-// for each step, and one with the step number 0 for an attempt that has none.
+// oneRecordSQL and sharedRecordSQL append steps to attempts that hold their
+// leases, as recordSQL does, where no other step is under way, and none was
+// noted. FOR KEY SHARE
+// keeps a row of work from being taken over, cancelled or finished until the
+// write has committed; the token is tested on the row as it is once locked.
 //
-// The rows of work are locked one after the other as the arguments have them,
-// in the order of their ids. One that somebody holds is left out: its caller
-// waits for it alone. Steps are inserted without looking for their like, which
+// A row of work that somebody holds is left out, and its caller goes the
+// careful way; so is one on which a step is noted that is no longer under way.
+// The rows are locked one after the other as the arguments have them, in the
+// order of their ids. Steps are inserted without looking for their like, which
 // would cost a third of the write; if there is one, the statement fails, and
 // all its callers go the careful way.
-const sharedRecordSQL = `
+const (
+	oneRecordSQL = `
+INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
+SELECT $1::uuid, w.attempts, $3::integer, $4::timestamptz, $5::timestamptz, $6::integer, $7::integer, $8::smallint,
+	$9::text, $10::text, $11::bytea, $12::bytea, $13::bytea
+FROM restaq.work w
+WHERE w.execution = $1::uuid AND w.token = $2::bigint AND w.status = 'running' AND w.step = ''
+FOR KEY SHARE SKIP LOCKED`
+
+	sharedRecordSQL = `
+INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
+SELECT r.execution, w.attempts, r.seq, r.started_at, r.ended_at, r.func, r.shape, r.status, r.name, r.error, r.output, r.inputs, r.detail
+FROM unnest($1::uuid[], $2::bigint[],
+	$3::integer[], $4::timestamptz[], $5::timestamptz[], $6::integer[], $7::integer[], $8::smallint[],
+	$9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[])
+	AS r (execution, token, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
+CROSS JOIN LATERAL (
+	SELECT attempts FROM restaq.work
+	WHERE execution = r.execution AND token = r.token AND status = 'running' AND step = ''
+	FOR KEY SHARE SKIP LOCKED
+) w
+RETURNING execution`
+
+	// Where other steps are under way, that is noted as well.
+	sharedNoteSQL = `
 WITH held AS MATERIALIZED (
 	SELECT r.*, w.attempts AS attempt, w.step
-	FROM unnest($1::integer[], $2::uuid[], $3::bigint[], $4::text[],
-		$5::integer[], $6::timestamptz[], $7::timestamptz[], $8::integer[], $9::integer[], $10::smallint[],
-		$11::text[], $12::text[], $13::bytea[], $14::bytea[], $15::bytea[])
-		AS r (n, execution, token, current,
-			seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
+	FROM unnest($1::uuid[], $2::bigint[],
+		$3::integer[], $4::timestamptz[], $5::timestamptz[], $6::integer[], $7::integer[], $8::smallint[],
+		$9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[])
+		AS r (execution, token, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail, current)
 	CROSS JOIN LATERAL (
 		SELECT attempts, step FROM restaq.work
 		WHERE execution = r.execution AND token = r.token AND status = 'running'
 		FOR KEY SHARE SKIP LOCKED
 	) w
-), rows AS (
-	INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
-	SELECT execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail
-	FROM held WHERE seq > 0
 ), current AS (
 	UPDATE restaq.work w SET step = h.current
 	FROM held h WHERE w.execution = h.execution AND h.step <> h.current
 )
-SELECT array_agg(n) FROM held`
+INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
+SELECT execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail FROM held
+RETURNING execution`
+)
 
 // recordCall is what Record is asked for.
 type recordCall struct {
@@ -53,39 +79,74 @@ type recordCall struct {
 }
 
 func (s *Store) sharedRecord(calls []*call) shared {
+	if len(calls) == 1 && len(calls[0].in.(*recordCall).progress.Steps) == 1 {
+		return s.oneRecord(calls[0])
+	}
+	args, _ := recordRows(calls)
+	return shared{sharedRecordSQL, args, func(rows pgx.Rows) error { return readRecords(rows, calls) }}
+}
+
+// sharedNote is sharedRecord for attempts with other steps under way.
+func (s *Store) sharedNote(calls []*call) shared {
+	args, current := recordRows(calls)
+	return shared{sharedNoteSQL, append(args, current), func(rows pgx.Rows) error { return readRecords(rows, calls) }}
+}
+
+// recordRows sorts calls and returns their steps column by column, and the step
+// under way beside each.
+func recordRows(calls []*call) (args []any, current []string) {
 	slices.SortStableFunc(calls, func(a, b *call) int {
 		return compareIDs(a.in.(*recordCall).id, b.in.(*recordCall).id)
 	})
 	rows := newSharedSteps(len(calls))
-	var (
-		ids     = make([]pgtype.UUID, 0, len(calls))
-		tokens  = make([]int64, 0, len(calls))
-		current = make([]string, 0, len(calls))
-		left    = make([]int, len(calls)) // rows of each call that are not known to be written
-	)
-	for i, c := range calls {
+	ids, tokens := make([]pgtype.UUID, 0, len(calls)), make([]int64, 0, len(calls))
+	for _, c := range calls {
 		in := c.in.(*recordCall)
-		rows.add(i, in.progress.Steps, in.terms)
-		if len(in.progress.Steps) == 0 {
-			rows.add(i, []restaq.StepRow{{}}, []int32{0, 0})
-		}
-		for range max(len(in.progress.Steps), 1) {
+		rows.add(0, in.progress.Steps, in.terms)
+		for range in.progress.Steps {
 			ids, tokens, current = append(ids, in.id), append(tokens, in.token), append(current, in.progress.Current)
-			left[i]++
 		}
 	}
-	return shared{
-		sql:  sharedRecordSQL,
-		args: append([]any{rows.calls, ids, tokens, current}, rows.columns()...),
-		read: func(rows pgx.Rows) error {
-			written, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]int32])
-			for _, n := range written {
-				left[n]--
-			}
-			for i, c := range calls {
-				c.committed = left[i] == 0
-			}
+	return append([]any{ids, tokens}, rows.columns()...), current
+}
+
+// readRecords finds the calls all of whose steps were inserted. Rows come as
+// they were inserted, less those left out.
+func readRecords(rows pgx.Rows, calls []*call) error {
+	written := make(map[[16]byte]int, len(calls))
+	var id pgtype.UUID
+	for rows.Next() {
+		if err := rows.Scan(&id); err != nil {
 			return err
+		}
+		written[id.Bytes]++
+	}
+	wanted := make(map[[16]byte]int, len(calls))
+	for _, c := range calls {
+		in := c.in.(*recordCall)
+		wanted[in.id.Bytes] += len(in.progress.Steps)
+	}
+	for _, c := range calls {
+		id := c.in.(*recordCall).id.Bytes
+		c.committed = written[id] == wanted[id]
+	}
+	return rows.Err()
+}
+
+// oneRecord is sharedRecord for one step.
+func (s *Store) oneRecord(c *call) shared {
+	in := c.in.(*recordCall)
+	r := &in.progress.Steps[0]
+	return shared{
+		sql: oneRecordSQL,
+		args: []any{
+			in.id, in.token, int32(r.Seq), r.StartedAt, r.EndedAt, in.terms[0], in.terms[1],
+			statusCode(r.Status), r.Name, r.Error, r.Output, r.Inputs, r.Detail,
+		},
+		read: func(rows pgx.Rows) error {
+			rows.Close()
+			c.committed = rows.CommandTag().RowsAffected() == 1
+			return rows.Err()
 		},
 	}
 }
@@ -152,11 +213,17 @@ func compareIDs(a, b pgtype.UUID) int { return bytes.Compare(a.Bytes[:], b.Bytes
 // recordShared records in a commit that others share. done is false if it has to
 // be done the careful way.
 func (s *Store) recordShared(ctx context.Context, id pgtype.UUID, token int64, p *restaq.Progress) (done bool, err error) {
+	if len(p.Steps) == 0 {
+		return false, nil // there is only the step under way to note
+	}
 	ids, err := s.stepTerms(ctx, p.Steps)
 	if err != nil {
 		return false, err
 	}
 	c := &call{kind: records, in: &recordCall{id, token, p, ids}, size: stepSize(p.Steps)}
+	if p.Current != "" {
+		c.kind = notes
+	}
 	err = s.writes.do(ctx, c)
 	return c.committed, cmp.Or(err, c.err)
 }

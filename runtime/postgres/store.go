@@ -54,6 +54,7 @@ type Store struct {
 	writes     *group // of attempts
 	deliveries *group // of events, and the lookups before them
 	terms      terms
+	begun      begun
 
 	// readCommitted says that a statement outside a transaction runs at READ
 	// COMMITTED, as the database's defaults have it.

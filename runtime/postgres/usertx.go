@@ -77,12 +77,16 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	}
 	limit := max(d/2, time.Millisecond)
 	mark := rand.Text()
-	conn, err := s.pool.Acquire(ctx)
+	// Only the function may take as long as it wants: a server that does not
+	// answer must not hold the attempt up for longer than any other write.
+	begin, cancelBegin := context.WithTimeout(ctx, d)
+	defer cancelBegin()
+	conn, err := s.pool.Acquire(begin)
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: fmt.Sprintf(beginSQL, limit.Milliseconds(), mark)})
+	tx, err := conn.BeginTx(begin, pgx.TxOptions{BeginQuery: fmt.Sprintf(beginSQL, limit.Milliseconds(), mark)})
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
@@ -108,7 +112,9 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	case status == 'E':
 		return errors.New("the transaction was rolled back: the step went past an error of one of its statements")
 	}
-	if err := s.recordIn(ctx, tx, lease, progress, mark); err != nil {
+	recording, cancelRecording := context.WithTimeout(ctx, d)
+	defer cancelRecording()
+	if err := s.recordIn(recording, tx, lease, progress, mark); err != nil {
 		return err
 	}
 	timer := time.AfterFunc(limit, cancel)
