@@ -20,6 +20,7 @@ type evidence struct {
 	found     map[string][]restaq.Execution // event → its original executions
 	histories map[string]*restaq.StoredExecution
 	ledger    []entry
+	booked    map[string][]string // execution → what transactions have booked
 	seen      sightings
 
 	cancelled map[string]bool // executions that a person was told are cancelled
@@ -34,7 +35,7 @@ type evidence struct {
 // verify fails the test with what is wrong with the evidence.
 func (f *fleet) verify(s *sendings, ev evidence) *evidence {
 	f.t.Helper()
-	ev.sent, ev.acked, ev.ledger = s.sent, s.acked, f.entries()
+	ev.sent, ev.acked, ev.ledger, ev.booked = s.sent, s.acked, f.entries(), f.booked()
 	ev.found, ev.histories = make(map[string][]restaq.Execution), make(map[string]*restaq.StoredExecution)
 	ctx, cancel := context.WithTimeout(f.t.Context(), 10*patience)
 	defer cancel()
@@ -76,6 +77,12 @@ func (ev *evidence) problems() []string {
 		ev.checkAttempts(h, here)
 		ev.checkSteps(h, here)
 		ev.checkSeen(h, here)
+		ev.checkBooked(h, here)
+	}
+	for _, id := range sortedKeys(ev.booked) {
+		if ev.histories[id] == nil {
+			bad("execution %s: booked, but there is none", id)
+		}
 	}
 	ev.checkLedger(bad)
 	return all
@@ -203,6 +210,23 @@ func (ev *evidence) checkSeen(h *restaq.StoredExecution, bad complaint) {
 		if now[key] != seen[key] {
 			bad("%s was read as %s and is now %q", key, seen[key], now[key])
 		}
+	}
+}
+
+// checkBooked: what a step wrote in its transaction is there exactly if its
+// record is.
+func (ev *evidence) checkBooked(h *restaq.StoredExecution, bad complaint) {
+	var want []string
+	for i := range h.Steps {
+		if r := &h.Steps[i]; r.Name == booking && r.Status == restaq.StepCompleted {
+			want = append(want, value(r))
+		}
+	}
+	got := slices.Clone(ev.booked[h.Execution.ID])
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		bad("booked %q, want what is recorded: %q", got, want)
 	}
 }
 

@@ -42,6 +42,8 @@ func sound() *evidence {
 	run(1, "charge")
 	h.Steps = append(h.Steps, restaq.StepRow{Attempt: 2, Seq: 1, Name: "reserve", Status: restaq.StepSkipped},
 		restaq.StepRow{Attempt: 2, Seq: 2, Name: "charge", Status: restaq.StepSkipped})
+	run(2, booking)
+	ev.booked = map[string][]string{"x": {booking + " done"}}
 	run(2, "ship")
 	run(2, "notify")
 	ev.ledger = append(ev.ledger, entry{What: recorded, Execution: "x", Attempt: 2, Step: "charge", Value: "charge done"})
@@ -82,7 +84,13 @@ func TestProblemsAreFound(t *testing.T) {
 		}, "was skipped in attempt 2 without a record"},
 		{"record missing", func(_ *evidence, h *restaq.StoredExecution) {
 			h.Steps = h.Steps[:len(h.Steps)-1]
-		}, "records of 3 steps"},
+		}, "records of 4 steps"},
+		{"booked twice", func(ev *evidence, _ *restaq.StoredExecution) {
+			ev.booked["x"] = append(ev.booked["x"], ev.booked["x"]...)
+		}, "want what is recorded"},
+		{"booked without a record", func(ev *evidence, _ *restaq.StoredExecution) { ev.booked["x"][0] = "forged" }, "want what is recorded"},
+		{"recorded without being booked", func(ev *evidence, _ *restaq.StoredExecution) { ev.booked = nil }, "want what is recorded"},
+		{"booked for nothing", func(ev *evidence, _ *restaq.StoredExecution) { ev.booked["z"] = []string{"1"} }, "booked, but there is none"},
 		{"row changed", func(_ *evidence, h *restaq.StoredExecution) { h.Steps[0].Shape = "other" }, "was read as"},
 		{"row gone", func(_ *evidence, h *restaq.StoredExecution) { h.Steps = h.Steps[1:] }, `is now ""`},
 		{"ran again", func(ev *evidence, _ *restaq.StoredExecution) {
@@ -123,6 +131,7 @@ func TestARestartIsNoProblem(t *testing.T) {
 			entry{What: returned, Execution: "x", Attempt: 3, Step: step, Value: "again"})
 		h.Steps = append(h.Steps, restaq.StepRow{Attempt: 3, Seq: i + 1, Name: step, Status: restaq.StepCompleted, Output: []byte(`"again"`)})
 	}
+	ev.booked["x"] = append(ev.booked["x"], "again")
 	ev.restarted = map[string]bool{"x": true}
 	ev.ledger = append(ev.ledger, entry{What: recorded, Execution: "x", Attempt: 3, Step: "charge", Value: "again"})
 	if found := ev.problems(); len(found) > 0 {

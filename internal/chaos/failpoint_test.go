@@ -16,8 +16,9 @@ import (
 	"github.com/restaq/restaq/runtime/sqlite"
 )
 
-// methods are the store's methods between delivery and outcome.
-var methods = []string{"Lookup", "Insert", "Claim", "Record", "Renew", "Finish"}
+// methods are the store's methods between delivery and outcome. Function is
+// the step's own, in the transaction that Transact begins and commits.
+var methods = []string{"Lookup", "Insert", "Claim", "Record", "Transact", "Function", "Renew", "Finish"}
 
 // failPoint is where a process kills itself: before or after the Nth call of
 // a method that has something to write, so before or after its commit.
@@ -90,6 +91,16 @@ func (f *failing) Record(ctx context.Context, lease restaq.Lease, p *restaq.Prog
 	return err
 }
 
+func (f *failing) Transact(ctx context.Context, lease restaq.Lease, d time.Duration, fn func(ctx context.Context, tx any) (*restaq.Progress, error)) (err error) {
+	f.around("Transact", func() bool { return err == nil }, func() {
+		err = f.store.(restaq.Transactor).Transact(ctx, lease, d, func(ctx context.Context, tx any) (p *restaq.Progress, err error) {
+			f.around("Function", func() bool { return err == nil }, func() { p, err = fn(ctx, tx) })
+			return p, err
+		})
+	})
+	return err
+}
+
 func (f *failing) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Duration) (lost []string, err error) {
 	f.around("Renew", func() bool { return err == nil && len(lost) < len(renewals) }, func() {
 		lost, err = f.store.Renew(ctx, renewals, d)
@@ -103,6 +114,11 @@ func (f *failing) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outc
 	})
 	return e, err
 }
+
+var (
+	_ restaq.Transactor = failingPostgres{}
+	_ restaq.Transactor = failingSQLite{}
+)
 
 // A store that fails keeps its optional abilities: they lie one level deeper
 // than failing's methods, which hide those of the same name.

@@ -74,6 +74,7 @@ func newFleetOn(t *testing.T, kind, target string) *fleet {
 		f.store = store
 		t.Cleanup(func() { store.Close() })
 	}
+	f.openBooks()
 	rt, err := restaq.New(f.store, restaq.Config{})
 	if err != nil {
 		t.Fatal(err)

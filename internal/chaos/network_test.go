@@ -54,6 +54,9 @@ func TestAnswersAreLost(t *testing.T) {
 		c := call{e.Execution, e.Step}
 		switch e.What {
 		case returned:
+			if e.Step == booking {
+				continue // a transaction that has not been committed is begun anew
+			}
 			if runs[c]++; runs[c] > 1 {
 				t.Errorf("execution %s: step %s completed %d times", c.execution, c.step, runs[c])
 			}

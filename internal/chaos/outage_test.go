@@ -50,13 +50,12 @@ func TestServerIsKilledAndStartsAgain(t *testing.T) {
 	kills := 0
 	f.underLoad(5*time.Second, crashes, nil, func(ctx context.Context) {
 		for ; pause(ctx, time.Duration(500+rand.N(1000))*time.Millisecond) == nil; kills++ {
-			if err := server.kill(); err != nil {
-				t.Error(err)
-				return
+			limited, cancel := context.WithTimeout(t.Context(), patience)
+			err := server.kill(limited)
+			if err == nil {
+				_ = pause(ctx, time.Duration(rand.N(1500))*time.Millisecond)
+				err = server.start(limited)
 			}
-			_ = pause(ctx, time.Duration(rand.N(1500))*time.Millisecond)
-			starting, cancel := context.WithTimeout(t.Context(), patience)
-			err := server.start(starting)
 			cancel()
 			if err != nil {
 				t.Error(err)

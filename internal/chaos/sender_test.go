@@ -135,8 +135,9 @@ func (f *fleet) first(s *sendings, p *process) {
 // beat. It returns when every event that was begun to be sent has been taken,
 // or patience has run out.
 func (f *fleet) load(ctx context.Context, s *sendings, senders int, beat time.Duration, work int) {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, cancel) })()
 	var group sync.WaitGroup
 	for i := range senders {
 		group.Go(func() {

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 type server struct {
 	url  string
 	data string // directory
+	logs string // directory
 	exe  string
 	args []string
 	as   *syscall.Credential
@@ -43,7 +45,7 @@ func newServer(t *testing.T) *server {
 			t.Error(err)
 		}
 	})
-	s := &server{url: started.URL()}
+	s := &server{url: started.URL(), logs: t.TempDir()}
 	conn, err := pgx.Connect(t.Context(), s.url)
 	if err != nil {
 		t.Fatal(err)
@@ -95,26 +97,39 @@ func (s *server) look() error {
 	return nil
 }
 
+// parentOf returns a process's parent and whether the process still lives.
+func parentOf(pid string) (parent string, lives bool) {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return "", false
+	}
+	// pid (name) state parent …; the name may hold anything.
+	rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(rest) < 2 || rest[0] == "Z" {
+		return "", false
+	}
+	return rest[1], true
+}
+
 // processes returns the server's first process and its children.
 func (s *server) processes() ([]int, error) {
 	first, err := s.pid()
 	if err != nil {
 		return nil, err
 	}
-	all := []int{first}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	// It must not have more children while they are counted.
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
+		return nil, err
+	}
+	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range stats {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
-		}
-		// pid (name) state parent …; the name may hold anything.
-		rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(rest) > 1 && rest[1] == strconv.Itoa(first) {
-			pid, err := strconv.Atoi(strings.Split(name, "/")[2])
+	all := []int{first}
+	for _, name := range names {
+		name = filepath.Base(name)
+		if parent, lives := parentOf(name); lives && parent == strconv.Itoa(first) {
+			pid, err := strconv.Atoi(name)
 			if err != nil {
 				return nil, err
 			}
@@ -125,8 +140,8 @@ func (s *server) processes() ([]int, error) {
 }
 
 // kill ends all of the server's processes as a crash of its machine does, but
-// for what the kernel has in memory.
-func (s *server) kill() error {
+// for what the kernel has in memory, and returns when they have gone.
+func (s *server) kill(ctx context.Context) error {
 	all, err := s.processes()
 	if err != nil {
 		return err
@@ -136,36 +151,45 @@ func (s *server) kill() error {
 			return err
 		}
 	}
-	return nil
+	for _, pid := range all {
+		for {
+			if _, lives := parentOf(strconv.Itoa(pid)); !lives {
+				break
+			}
+			if err := pause(ctx, 5*time.Millisecond); err != nil {
+				return fmt.Errorf("kill postgres: process %d is still there: %w", pid, err)
+			}
+		}
+	}
+	// Somebody else may get the number by now, and the server would then not
+	// start.
+	return os.Remove(filepath.Join(s.data, "postmaster.pid"))
 }
 
 // start starts the server after kill, and returns when it takes connections.
 func (s *server) start(ctx context.Context) error {
-	for {
-		cmd := exec.Command(s.exe, s.args[1:]...)
-		cmd.Dir = filepath.Dir(s.data)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.as}
-		var said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		ended := make(chan struct{})
-		go func() {
-			_ = cmd.Wait() // it is tried again
-			close(ended)
-		}()
-		if s.ready(ctx, ended) {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		<-ended // a killed process may have held the memory still
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("start postgres again: %w\n%s", err, said.String())
-		}
+	cmd := exec.Command(s.exe, s.args[1:]...)
+	cmd.Dir = filepath.Dir(s.data)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.as}
+	log, err := os.Create(filepath.Join(s.logs, "postgres.log"))
+	if err != nil {
+		return err
 	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // what it says is in the log
+		close(ended)
+	}()
+	if !s.ready(ctx, ended) {
+		said, _ := os.ReadFile(log.Name()) // best effort
+		return fmt.Errorf("start postgres again: %w\n%s", cmp.Or(ctx.Err(), errors.New("it ended")), said)
+	}
+	return nil
 }
 
 // ready reports whether the server took a connection before it ended.

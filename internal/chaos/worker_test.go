@@ -62,13 +62,14 @@ const (
 )
 
 // stepNames are the steps, in order.
-var stepNames = []string{"reserve", "charge", "ship", "notify"}
+var stepNames = []string{"reserve", "charge", booking, "ship", "notify"}
 
 // worker is a worker process.
 type worker struct {
 	cfg    workerConfig
 	ledger *ledger
 	values atomic.Int64
+	bookIt *restaq.Step[*worker, bookIn, string]
 }
 
 // runWorker works until SIGTERM.
@@ -79,7 +80,7 @@ func runWorker(cfg workerConfig) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{cfg: cfg, ledger: l}
+	w := &worker{cfg: cfg, ledger: l, bookIt: bookStep(cfg.Kind)}
 	store, closeStore, err := w.openStore(ctx)
 	if err != nil {
 		return err
@@ -94,7 +95,8 @@ func runWorker(cfg workerConfig) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.Register(restaq.Handler[restaq.Event]{Name: handlerName, Events: []string{eventType}, Func: w.handle}); err != nil {
+	handler := restaq.Handler[restaq.Event]{Name: handlerName, Events: []string{eventType}, Func: w.handle}
+	if err := rt.Register(handler, w.bookIt.Bind(w)); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -177,28 +179,41 @@ func (w *worker) handle(ctx context.Context, event restaq.Event) error {
 		return restaq.Permanent(err)
 	}
 	for _, name := range stepNames {
-		say := func(what, value, text string) {
-			w.ledger.write(entry{
-				What: what, Worker: w.cfg.Name, Execution: restaq.ExecutionID(ctx), Attempt: restaq.Attempt(ctx),
-				Step: name, Value: value, Text: text,
-			})
-		}
-		value, err := restaq.Do(ctx, name, func(ctx context.Context) (string, error) {
-			say(began, "", "")
-			if err := w.step(ctx, name, &o); err != nil {
-				return "", err
-			}
-			value := fmt.Sprintf("%s by %s, process %d, number %d", name, w.cfg.Name, os.Getpid(), w.values.Add(1))
-			say(returned, value, "")
-			return value, nil
-		})
+		value, err := w.call(ctx, name, &o)
 		if err != nil {
-			say(refused, "", err.Error())
+			w.say(ctx, entry{What: refused, Step: name, Text: err.Error()})
 			return err
 		}
-		say(recorded, value, "")
+		w.say(ctx, entry{What: recorded, Step: name, Value: value})
 	}
 	return nil
+}
+
+// call calls a step's wrapper.
+func (w *worker) call(ctx context.Context, name string, o *order) (string, error) {
+	if name == booking {
+		return w.bookIt.Run(ctx, w, bookIn{o.Work, o.FailOnce})
+	}
+	return restaq.Do(ctx, name, func(ctx context.Context) (string, error) {
+		w.say(ctx, entry{What: began, Step: name})
+		if err := w.step(ctx, name, o); err != nil {
+			return "", err
+		}
+		value := w.value(name)
+		w.say(ctx, entry{What: returned, Step: name, Value: value})
+		return value, nil
+	})
+}
+
+// say writes to the ledger in the name of the execution that ctx belongs to.
+func (w *worker) say(ctx context.Context, e entry) {
+	e.Worker, e.Execution, e.Attempt = w.cfg.Name, restaq.ExecutionID(ctx), restaq.Attempt(ctx)
+	w.ledger.write(e)
+}
+
+// value returns a text that no other call of a step returns.
+func (w *worker) value(name string) string {
+	return fmt.Sprintf("%s by %s, process %d, number %d", name, w.cfg.Name, os.Getpid(), w.values.Add(1))
 }
 
 // step does what the order says.
