@@ -26,6 +26,19 @@
 // process, run at the same time. Reads outside the writer see one snapshot
 // each.
 //
+// # Steps with a transaction
+//
+// A step that takes a *sql.Tx gets one on a connection of its own, and the
+// writer stands still until it has ended:
+//
+//	BEGIN IMMEDIATE ─▶ lease ─▶ the step ─▶ record ─▶ COMMIT
+//
+// A hook of the connection makes a rollback of every commit but the Store's.
+// The transaction is rolled back after Config.TxTimeout, even if the step does
+// not return. Between two of them the writer commits what has queued up, so
+// that a renewal waits for one at most. A call that would write from within,
+// and so wait for itself, is an error.
+//
 // # Failures
 //
 // While another process holds the lock, the writer waits for up to 30 seconds;

@@ -331,3 +331,12 @@ func TestCloseWaitsForATransaction(t *testing.T) {
 		t.Errorf("Transact after Close = %v", err)
 	}
 }
+
+func TestTheLimitOfATransactionIsASecond(t *testing.T) {
+	if s := mustOpen(t, Config{Path: newPath(t)}); s.txs.timeout != time.Second {
+		t.Errorf("it is %v", s.txs.timeout)
+	}
+	if _, err := OpenConfig(Config{Path: newPath(t), TxTimeout: -1}); err == nil || !strings.Contains(err.Error(), "config: TxTimeout: must not be negative") {
+		t.Errorf("a negative limit: %v", err)
+	}
+}
