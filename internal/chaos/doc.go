@@ -14,6 +14,8 @@
 //   - no step began again after its record was there, restarts aside;
 //   - what a wrapper returned is what was recorded, and what was recorded is
 //     what a step returned;
+//   - what a step wrote in the store's transaction is there exactly once if it
+//     has a record, and not at all if it has none;
 //   - attempts are numbered without a gap, one follows the other, and those cut
 //     off are marked lost or interrupted;
 //   - no row that was ever read has changed or gone;

@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -92,12 +94,11 @@ func newFleetOn(t *testing.T, kind, target string) *fleet {
 
 // process is a worker process.
 type process struct {
-	cfg     workerConfig
-	cmd     *exec.Cmd
-	url     string
-	started time.Time
-	ended   chan struct{} // closed when it has ended
-	log     string        // file of its standard error
+	cfg   workerConfig
+	cmd   *exec.Cmd
+	url   string
+	ended chan struct{} // closed when it has ended
+	log   string        // file of its standard error
 }
 
 // start starts a worker and returns when it takes requests. Zero fields of cfg
@@ -113,6 +114,35 @@ func (f *fleet) start(cfg workerConfig) *process {
 
 // launch is start for any goroutine.
 func (f *fleet) launch(cfg workerConfig) (*process, error) {
+	f.complete(&cfg)
+	p := &process{cfg: cfg, ended: make(chan struct{}), log: filepath.Join(f.dir, cfg.Name+".log")}
+	out, err := p.run()
+	if err != nil {
+		return nil, err
+	}
+	line, readErr := bufio.NewReader(out).ReadString('\n')
+	p.url = strings.TrimSpace(line)
+	go func() {
+		_ = p.cmd.Wait() // the state says how it ended
+		close(p.ended)
+	}()
+	if cfg.Fail == nil && readErr != nil {
+		return nil, fmt.Errorf("worker %s did not start: %w\n%s", cfg.Name, readErr, p.lastLines())
+	}
+	f.mu.Lock()
+	f.alive, f.all = append(f.alive, p), append(f.all, p)
+	f.mu.Unlock()
+	go func() {
+		<-p.ended
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.alive = slices.DeleteFunc(f.alive, func(other *process) bool { return other == p })
+	}()
+	return p, nil
+}
+
+// complete fills in the zero fields of cfg.
+func (f *fleet) complete(cfg *workerConfig) {
 	cfg.Kind, cfg.Ledger = f.kind, f.ledger
 	setDefault(&cfg.Target, f.target)
 	setDefault(&cfg.Concurrency, 16)
@@ -121,8 +151,11 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	setDefault(&cfg.Poll, 100*time.Millisecond)
 	setDefault(&cfg.Shutdown, 10*time.Second)
 	setDefault(&cfg.Backoff, restaq.Backoff{Min: 20 * time.Millisecond, Max: 200 * time.Millisecond})
-	p := &process{cfg: cfg, started: time.Now(), ended: make(chan struct{}), log: filepath.Join(f.dir, cfg.Name+".log")}
-	text, err := json.Marshal(cfg)
+}
+
+// run starts the process and returns its standard output.
+func (p *process) run() (io.Reader, error) {
+	text, err := json.Marshal(p.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +166,8 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	defer log.Close()
 	p.cmd = exec.Command(os.Args[0])
 	p.cmd.Env = append(os.Environ(), workerEnv+"="+string(text), "GORACE=halt_on_error=1")
-	if cfg.Zone != "" {
-		p.cmd.Env = append(p.cmd.Env, "TZ="+cfg.Zone)
+	if p.cfg.Zone != "" {
+		p.cmd.Env = append(p.cmd.Env, "TZ="+p.cfg.Zone)
 	}
 	p.cmd.Stderr = log
 	if _, err := p.cmd.StdinPipe(); err != nil { // closed when this process ends
@@ -144,32 +177,7 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, readErr := bufio.NewReader(out).ReadString('\n')
-	go func() {
-		_ = p.cmd.Wait() // the state says how it ended
-		close(p.ended)
-	}()
-	if cfg.Fail == nil && readErr != nil {
-		return nil, fmt.Errorf("worker %s did not start: %w\n%s", cfg.Name, readErr, p.lastLines())
-	}
-	p.url = strings.TrimSpace(line)
-	f.mu.Lock()
-	f.alive, f.all = append(f.alive, p), append(f.all, p)
-	f.mu.Unlock()
-	go func() {
-		<-p.ended
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		for i, other := range f.alive {
-			if other == p {
-				f.alive = append(f.alive[:i:i], f.alive[i+1:]...)
-			}
-		}
-	}()
-	return p, nil
+	return out, p.cmd.Start()
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -182,7 +190,7 @@ func setDefault[T comparable](field *T, value T) {
 func (f *fleet) workers() []*process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]*process(nil), f.alive...)
+	return slices.Clone(f.alive)
 }
 
 // anyone returns one of the processes, or nil.

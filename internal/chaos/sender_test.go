@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -191,5 +190,5 @@ func (f *fleet) watch(ctx context.Context, s *sendings) sightings {
 			}
 		}
 	}
-	return maps.Clone(seen)
+	return seen
 }

@@ -105,19 +105,7 @@ func TestRetryStorm(t *testing.T) {
 		dead[s.acked[fmt.Sprint("evt_", n)][0]] = true
 	}
 	ev := f.verify(s, evidence{dead: dead})
-	total := 0
-	for id, h := range ev.histories {
-		calls := d.calls[id]
-		total += len(calls)
-		if len(calls) != h.Execution.Attempts || dead[id] && len(calls) != attempts {
-			t.Errorf("execution %s: %d calls in %d attempts of %d", id, len(calls), h.Execution.Attempts, attempts)
-		}
-		for i := 1; i < len(calls); i++ {
-			if gap := calls[i].Sub(calls[i-1]); gap < after {
-				t.Errorf("execution %s called again after %v, want %v", id, gap, after)
-			}
-		}
-	}
+	total := d.check(t, ev, attempts)
 	if d.most > processes*concurrency {
 		t.Errorf("%d calls at once, want at most %d", d.most, processes*concurrency)
 	}
@@ -130,6 +118,26 @@ func TestRetryStorm(t *testing.T) {
 	}
 	t.Logf("%d calls, at most %d at once, %d transactions in %v", total, d.most, transactions, took.Round(time.Millisecond))
 	report(t, s, ev)
+}
+
+// check checks that each attempt is one call, none earlier than was asked for,
+// and returns how many calls there were.
+func (d *downstream) check(t *testing.T, ev *evidence, attempts int) int {
+	t.Helper()
+	total := 0
+	for id, h := range ev.histories {
+		calls := d.calls[id]
+		total += len(calls)
+		if len(calls) != h.Execution.Attempts || ev.dead[id] && len(calls) != attempts {
+			t.Errorf("execution %s: %d calls in %d attempts of %d", id, len(calls), h.Execution.Attempts, attempts)
+		}
+		for i := 1; i < len(calls); i++ {
+			if gap := calls[i].Sub(calls[i-1]); gap < d.after {
+				t.Errorf("execution %s called again after %v, want %v", id, gap, d.after)
+			}
+		}
+	}
+	return total
 }
 
 // transactions returns how many transactions the database has committed.
