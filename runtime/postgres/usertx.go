@@ -75,7 +75,7 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	if _, ok := parseID(lease.Execution); !ok {
 		return restaq.ErrLeaseLost
 	}
-	limit := max(d/2, time.Millisecond)
+	limit := min(max(d/2, time.Millisecond), 24*time.Hour) // as PostgreSQL takes it
 	mark := rand.Text()
 	// Only the function may take as long as it wants: a server that does not
 	// answer must not hold the attempt up for longer than any other write.
