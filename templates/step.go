@@ -40,41 +40,11 @@ func (f *file) descriptor(s *model.Step) {
 	if s.Key != nil {
 		elements = append(elements, element("Key", f.key(s)))
 	}
-	elements = append(elements,
-		element("Call", f.call(s, receiver)),
-		element("Codec", jen.Id(s.Stem+"Codec")),
-	)
+	elements = append(elements, f.calls(s, receiver)...)
+	elements = append(elements, element("Codec", jen.Id(s.Stem+"Codec")))
 	f.Var().Id(s.Stem + "Def").Op("=").Add(
 		literal(f.runtime("Step").Types(receiver, f.inputType(s), f.outputType(s)), elements))
 	f.Line()
-}
-
-// call is the function that runs a step:
-//
-//	func(ctx context.Context, b *Billing, in recordPaymentIn) (Payment, error) {
-//		return b.recordPayment(ctx, in.charge)
-//	}
-func (f *file) call(s *model.Step, receiver *jen.Statement) *jen.Statement {
-	ctx, recv := s.Ctx, s.RecvParam
-	fn := jen.Id(recv).Dot(s.Name)
-	if s.Recv == nil {
-		ctx, recv, fn = free(s.Ctx, s.Name), "_", jen.Id(s.Name)
-	}
-	in := free("in", ctx, recv, s.Name)
-	args := []jen.Code{jen.Id(ctx)}
-	for _, input := range s.Inputs {
-		args = append(args, jen.Id(in).Dot(input.Name))
-	}
-	results := []jen.Code{fn.Call(args...)}
-	if s.Output == nil {
-		results = append([]jen.Code{f.runtime("None").Values()}, results...)
-	}
-	if len(s.Inputs) == 0 {
-		in = "_"
-	}
-	return jen.Func().Params(
-		jen.Id(ctx).Add(f.context()), jen.Id(recv).Add(receiver), jen.Id(in).Add(f.inputType(s)),
-	).Params(f.outputType(s), jen.Error()).Block(jen.Return(results...))
 }
 
 // options are the options that steps and handlers share.

@@ -17,9 +17,11 @@ colon. An argument that holds spaces is quoted whole: "key=a + b".
     timeout=DURATION   of one attempt; default: none
     order=EXPR         executions with equal keys run one at a time
 
-//restaq:step [NAME]   on a step: func(ctx context.Context, in…) ([out,] error)
+//restaq:step [NAME]   on a step: func(ctx context.Context[, tx], in…) ([out,] error)
                        NAME has the form [a-z0-9][a-z0-9._-]*; default: the
                        function's name, recordPayment is record-payment.
+                       tx is a pgx.Tx or *sql.Tx: a transaction of the store, in
+                       which the step's writes and its record are committed.
 
     name=NAME          as NAME
     key=EXPR           tells calls of the step in one execution apart

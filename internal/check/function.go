@@ -275,9 +275,8 @@ func (c *checker) buildStep(m *marked) {
 	if k.Key.Text != "" && !m.broken {
 		step.Key = c.key(m, s, rest, step.Inputs)
 	}
-	if step.Tx != model.NoTx && !m.broken {
-		c.fail(m, s.params[1].pos, "takes the store's transaction, which is not supported by this version yet",
-			"open a transaction of your own, and hand restaq.IdempotencyKey(ctx) to whatever must not happen twice")
+	if step.Tx != model.NoTx && step.Pure {
+		c.fail(m, s.params[1].pos, "takes a transaction, and pure says that it has no effect outside its result", "leave out one of the two")
 	}
 	m.step = step
 }

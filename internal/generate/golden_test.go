@@ -15,6 +15,7 @@ import (
 	"github.com/restaq/restaq/internal/generate"
 	"github.com/restaq/restaq/internal/load"
 	"github.com/restaq/restaq/internal/output"
+	"github.com/restaq/restaq/internal/pgtest"
 )
 
 var update = flag.Bool("update", false, "record golden files and what the golden programs print")
@@ -97,6 +98,9 @@ func runProgram(t *testing.T, dir, program string) {
 	var stderr strings.Builder
 	cmd := command(dir, program)
 	cmd.Stderr = &stderr
+	if filepath.Base(dir) == "transactions" {
+		cmd.Env = append(os.Environ(), pgtest.Env+"="+pgtest.URL(t))
+	}
 	got, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("run: %v\n%s%s", err, got, &stderr)

@@ -108,3 +108,6 @@ func withTx(ctx context.Context, tx pgx.Tx, id string) error { return nil }
 
 //restaq:step
 func withSQLTx(ctx context.Context, tx *sql.Tx) (int, error) { return 0, nil }
+
+//restaq:step pure
+func pureTx(ctx context.Context, tx pgx.Tx) error { return nil }

@@ -1,5 +1,5 @@
 // Package play runs golden programs: it delivers events to registered handlers
-// on a memory store and prints what became of them.
+// and prints what became of them.
 package play
 
 import (
@@ -36,12 +36,17 @@ func Say(args ...any) {
 	said = append(said, fmt.Sprintln(args...))
 }
 
-// Run registers, delivers the events one after the other, and prints the
-// history of each execution by handler, without ids.
+// Run is RunOn a memory store.
 func Run(register []func(*restaq.Runtime) error, events ...restaq.Event) {
+	RunOn(memory.New(), register, events...)
+}
+
+// RunOn registers, delivers the events one after the other, and prints the
+// history of each execution by handler, without ids.
+func RunOn(store restaq.Store, register []func(*restaq.Runtime) error, events ...restaq.Event) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	rt, err := restaq.New(memory.New(), restaq.Config{
+	rt, err := restaq.New(store, restaq.Config{
 		Logger:   slog.New(slog.DiscardHandler),
 		Attempts: 3,
 		Backoff:  restaq.Backoff{Min: time.Millisecond, Max: time.Millisecond},
