@@ -5,7 +5,7 @@
 // it, load its records, run its steps, record them, renew their leases, finish
 // or give back. They crash at any moment, while a statement of theirs is at the
 // server too, and answers of statements that have committed get lost. Time lets
-// leases run out. A person restarts and cancels, twice in all.
+// leases run out. A person restarts and cancels.
 //
 // A statement is three moments, between which anything else may happen, as in
 // PostgreSQL at READ COMMITTED:
@@ -16,7 +16,12 @@
 //	commit   what it wrote can be seen, and its locks are gone
 //
 // Locks conflict as PostgreSQL's do: FOR KEY SHARE (a record), FOR NO KEY
-// UPDATE (a renewal, any plain UPDATE), FOR UPDATE (claim, finish, change).
+// UPDATE (a renewal, any plain UPDATE), FOR UPDATE (claim, finish, change). A
+// step's transaction is a record whose commit takes its time.
+//
+// Tokens of the past are forgotten as soon as nobody can write with them, so
+// the number of states is bounded though the number of claims, crashes and
+// wishes is not.
 //
 // Explore visits all states and returns the shortest way to one that breaks a
 // property. The properties are the constants of type Property. The tests run it

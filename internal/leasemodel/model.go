@@ -36,7 +36,8 @@ const (
 	// taken the execution over.
 	NoStepOnALostLease Property = "no step starts on a lost lease"
 
-	// NothingIsStuck: something can always happen until the execution is final.
+	// NothingIsStuck: from every state the execution can still become final,
+	// though nobody crashes or asks for anything any more.
 	NothingIsStuck Property = "nothing is stuck"
 )
 
