@@ -56,7 +56,7 @@ WHERE execution = $1::uuid`
 
 	toCancelledSQL = `
 UPDATE restaq.work SET status = 'cancelled', due_at = NULL, finished_at = clock_timestamp(),
-	lease_until = NULL, started_at = NULL, owner = ''
+	lease_until = NULL, started_at = NULL, owner = NULL
 WHERE execution = $1::uuid`
 )
 

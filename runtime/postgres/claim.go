@@ -58,7 +58,7 @@ WITH candidate AS MATERIALIZED (
 ), begun AS (
 	UPDATE restaq.work w SET
 		status = 'running', attempts = w.attempts + 1, token = w.token + 1, kind = w.wish, wish = 0, step = '',
-		due_at = NULL, started_at = clock_timestamp(), owner = $3::text,
+		due_at = NULL, started_at = clock_timestamp(), owner = $3::uuid,
 		lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond'
 	WHERE w.execution = ANY (ARRAY (SELECT execution FROM taken))
 	RETURNING w.execution, w.attempts, w.token, w.kind, w.error
@@ -89,7 +89,7 @@ const inOrder = `(w.order_key = '' OR NOT EXISTS (
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
 	var claimed []restaq.Claimed
 	err := s.statement(ctx, func(q querier) error {
-		rows, err := q.Query(ctx, s.q(claimSQL), slices.Compact(slices.Sorted(slices.Values(c.Handlers))), int64(c.Limit), c.Owner, c.Lease.Microseconds())
+		rows, err := q.Query(ctx, s.q(claimSQL), slices.Compact(slices.Sorted(slices.Values(c.Handlers))), int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds())
 		if err != nil {
 			return err
 		}

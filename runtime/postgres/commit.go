@@ -100,7 +100,14 @@ type sender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
+// patienceSQL sets lockPatience for a transaction.
+const patienceSQL = `SELECT set_config('lock_timeout', $1::text, true)`
+
 func (s *Store) send(ctx context.Context, c sender, statements []shared) error {
+	if !s.session {
+		patience := shared{patienceSQL, []any{lockPatience}, func(rows pgx.Rows) error { return nil }}
+		statements = append([]shared{patience}, statements...)
+	}
 	if len(statements) == 1 {
 		st := &statements[0]
 		rows, err := c.Query(ctx, s.q(st.sql), st.args...)

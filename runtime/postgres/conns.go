@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +18,7 @@ const (
 
 // lockPatience is how long a shared commit waits for a lock before its calls
 // go the careful way.
-const lockPatience = 200 * time.Millisecond
+const lockPatience = "200ms"
 
 // keepConn is how long an unused connection of these is kept.
 const keepConn = 24 * time.Hour
@@ -27,8 +26,9 @@ const keepConn = 24 * time.Hour
 // openConns opens the pools beside the one that everybody shares, with the same
 // settings. They connect when they are first used.
 func (s *Store) openConns(ctx context.Context) error {
-	session := fmt.Sprintf(`SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
-	set_config('enable_seqscan', 'off', false), set_config('lock_timeout', '%d', false)`, lockPatience.Milliseconds())
+	s.session = s.keepsSession()
+	session := `SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
+	set_config('enable_seqscan', 'off', false), set_config('lock_timeout', '` + lockPatience + `', false)`
 	for _, p := range []struct {
 		pool    **pgxpool.Pool
 		conns   int32
@@ -56,7 +56,7 @@ func (s *Store) connConfig(conns int32, session string) *pgxpool.Config {
 	config := s.pool.Config()
 	config.MaxConns, config.MinConns, config.MinIdleConns = conns, 0, 0
 	config.MaxConnIdleTime = keepConn
-	if session != "" && s.keepsSession() {
+	if session != "" && s.session {
 		after := config.AfterConnect
 		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			if after != nil {

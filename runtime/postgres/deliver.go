@@ -142,7 +142,7 @@ made AS (
 		CASE WHEN n.begun THEN now() END,
 		n.handler, n.order_key,
 		CASE WHEN n.error <> '' THEN 'failed' WHEN n.begun THEN 'running' ELSE 'pending' END,
-		CASE WHEN n.begun THEN $7::text ELSE '' END,
+		CASE WHEN n.begun THEN $7::uuid END,
 		n.error
 	FROM new n JOIN made USING (id)
 )`
@@ -307,5 +307,5 @@ func newArguments(in *restaq.Insertion) ([]any, error) {
 		handlers, orders = append(handlers, e.Handler), append(orders, e.OrderKey)
 		begun, errs = append(begun, e.Begin && e.Error == ""), append(errs, e.Error)
 	}
-	return []any{ids, handlers, orders, replays, begun, errs, in.Owner, in.Lease.Microseconds()}, nil
+	return []any{ids, handlers, orders, replays, begun, errs, ownerID(in.Owner), in.Lease.Microseconds()}, nil
 }

@@ -88,7 +88,7 @@ func (f *fenced) write(seq int) (held int64) {
 // takeOver is what Claim does, in q.
 func (f *fenced) takeOver(q querier) []restaq.Claimed {
 	f.Helper()
-	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), "new", time.Minute.Microseconds())
+	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -296,11 +296,11 @@ func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 		if _, err := f.admin.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, text, bigint) AS `+claimSQL); err != nil {
+		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint) AS `+claimSQL); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := column[string](t.Context(), f.admin, `
-			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, 'me', 60000000)`)
+			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000)`)
 		if err != nil {
 			t.Fatal(err)
 		}

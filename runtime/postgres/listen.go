@@ -31,7 +31,7 @@ func (s *Store) channel() string { return "restaq:" + s.schema }
 // Notify tells all processes that listen on the schema. A notice that is too
 // long says only that there is something.
 func (s *Store) Notify(ctx context.Context, n restaq.Notice) error {
-	if !s.keepsSession() {
+	if !s.session {
 		return nil
 	}
 	payload, err := json.Marshal(n)
@@ -55,7 +55,7 @@ func (s *Store) Notify(ctx context.Context, n restaq.Notice) error {
 // that users' work cannot use up. Whenever it has begun to listen, notices may
 // have been missed: it says so by the zero Notice.
 func (s *Store) Listen(ctx context.Context, fn func(n restaq.Notice)) {
-	if !s.keepsSession() {
+	if !s.session {
 		return
 	}
 	for failures := 0; ctx.Err() == nil; failures++ {

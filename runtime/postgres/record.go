@@ -114,8 +114,15 @@ func (s *Store) record(ctx context.Context, id pgtype.UUID, token int64, p *rest
 // are locked in the order of their ids, so that two statements over the same
 // rows cannot wait for each other; the token is tested on the locked row. The
 // lock does not conflict with FOR KEY SHARE: a renewal waits for no write of
-// the attempt, be it a long one.
-const renewSQL = `
+// the attempt, be it a long one. A row that somebody holds for good reason, or
+// is stuck with, is left out at first, so that it does not hold up the others.
+const (
+	renewFreeSQL = renewHeldSQL + ` SKIP LOCKED` + renewRestSQL
+	renewSQL     = renewHeldSQL + renewRestSQL
+)
+
+const (
+	renewHeldSQL = `
 WITH held AS MATERIALIZED (
 	SELECT w.execution, w.attempts AS attempt, r.current
 	FROM restaq.work w
@@ -123,16 +130,35 @@ WITH held AS MATERIALIZED (
 		ON r.execution = w.execution AND r.token = w.token
 	WHERE w.status = 'running'
 	ORDER BY w.execution
-	FOR NO KEY UPDATE OF w
+	FOR NO KEY UPDATE OF w`
+
+	renewRestSQL = `
 ), ` + appendSQL + `, renewed AS (
 	UPDATE restaq.work w SET
 		lease_until = clock_timestamp() + $16::bigint * interval '1 microsecond', step = h.current
 	FROM held h WHERE w.execution = h.execution
 )
 SELECT execution::text FROM held`
+)
 
 // Renew extends leases and returns the executions that lost theirs.
 func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Duration) ([]string, error) {
+	left, err := s.renew(ctx, renewFreeSQL, renewals, d)
+	if err == nil && len(left) > 0 {
+		left, err = s.renew(ctx, renewSQL, left, d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("renew leases: %w", err)
+	}
+	var lost []string
+	for i := range left {
+		lost = append(lost, left[i].Lease.Execution)
+	}
+	return lost, nil
+}
+
+// renew extends leases and returns the renewals that it did not do.
+func (s *Store) renew(ctx context.Context, sql string, renewals []restaq.Renewal, d time.Duration) (left []restaq.Renewal, err error) {
 	var (
 		rows    stepRows
 		ids     []pgtype.UUID
@@ -148,8 +174,8 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 	}
 	args := rows.arguments(ids, tokens, current, d.Microseconds())
 	var held []string
-	err := s.statementOn(ctx, s.renewPool, func(q querier) error {
-		found, err := q.Query(ctx, s.q(renewSQL), args...)
+	err = s.statementOn(ctx, s.renewPool, func(q querier) error {
+		found, err := q.Query(ctx, s.q(sql), args...)
 		if err != nil {
 			return err
 		}
@@ -157,15 +183,18 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("renew leases: %w", err)
+		return nil, err
 	}
-	var lost []string
+	renewed := make(map[string]bool, len(held))
+	for _, id := range held {
+		renewed[id] = true
+	}
 	for i := range renewals {
-		if id := renewals[i].Lease.Execution; !slices.Contains(held, id) {
-			lost = append(lost, id)
+		if !renewed[renewals[i].Lease.Execution] {
+			left = append(left, renewals[i])
 		}
 	}
-	return lost, nil
+	return left, nil
 }
 
 // finishSQL ends the attempt that holds the lease. FOR UPDATE waits for writes
@@ -215,7 +244,7 @@ const finishRestSQL = `
 			WHEN h.next = 'pending' THEN now()
 			WHEN h.retry THEN now() + h.retry_in * interval '1 microsecond' END,
 		finished_at = CASE WHEN h.next = 'failed' AND NOT h.retry THEN now() END,
-		lease_until = NULL, started_at = NULL, owner = '',
+		lease_until = NULL, started_at = NULL, owner = NULL,
 		error = h.last_error, step = h.step
 	FROM held h WHERE w.execution = h.execution AND h.next <> 'completed'
 	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -89,6 +90,16 @@ func encodeHeader(h http.Header) []byte {
 // parseID reads an execution's id. Text that is no UUID names no execution.
 func parseID(id string) (u pgtype.UUID, ok bool) {
 	return u, u.Scan(id) == nil
+}
+
+// ownerID is how the owner of a lease is stored. A runtime's is a UUID.
+func ownerID(owner string) pgtype.UUID {
+	id, ok := parseID(owner)
+	if !ok {
+		sum := sha256.Sum256([]byte(owner))
+		id = pgtype.UUID{Bytes: [16]byte(sum[:16]), Valid: true}
+	}
+	return id
 }
 
 func notFound(id string) error { return fmt.Errorf("execution %s: %w", id, restaq.ErrNotFound) }

@@ -81,7 +81,7 @@ WITH ev AS (
 	RETURNING seq, source, event_id
 ), new AS MATERIALIZED (
 	SELECT n.*, ev.seq AS event
-	FROM ev JOIN unnest($8::text[], $9::text[], $10::uuid[], $11::integer[], $12::boolean[], $13::text[], $14::bigint[])
+	FROM ev JOIN unnest($8::text[], $9::text[], $10::uuid[], $11::integer[], $12::boolean[], $13::uuid[], $14::bigint[])
 		AS n (source, event_id, id, handler, begun, owner, lease) USING (event_id, source)
 ), made AS (
 	INSERT INTO restaq.execution (id, event, created_at, handler, order_key)
@@ -113,7 +113,7 @@ SELECT $7::uuid, seq, $9::boolean::integer, $9::boolean::integer,
 	CASE WHEN NOT $9::boolean THEN now() END,
 	CASE WHEN $9::boolean THEN clock_timestamp() + $11::bigint * interval '1 microsecond' END,
 	CASE WHEN $9::boolean THEN now() END,
-	$8::integer, '', CASE WHEN $9::boolean THEN 'running' ELSE 'pending' END, $10::text
+	$8::integer, '', CASE WHEN $9::boolean THEN 'running' ELSE 'pending' END, $10::uuid
 FROM ev
 RETURNING now()`
 
@@ -169,9 +169,9 @@ func (s *Store) sharedInsert(calls []*call) shared {
 func (s *Store) oneInsert(c *call) shared {
 	in := c.in.(*insertCall)
 	e, begun := in.Event, in.Executions[0].Begin
-	owner := ""
+	var owner pgtype.UUID
 	if begun {
-		owner = in.Owner
+		owner = ownerID(in.Owner)
 	}
 	return shared{
 		oneInsertSQL,
@@ -214,7 +214,7 @@ type insertRows struct {
 	executions       []pgtype.UUID
 	handlers         []int32
 	begun            []bool
-	owners           []string
+	owners           []pgtype.UUID
 	leases           []int64
 }
 
@@ -225,9 +225,9 @@ func (r *insertRows) add(in *insertCall) {
 	r.payloads, r.headers = append(r.payloads, e.Payload), append(r.headers, encodeHeader(e.Header))
 	r.unhandled = append(r.unhandled, len(in.Executions) == 0)
 	for i := range in.Executions {
-		owner := ""
+		var owner pgtype.UUID
 		if in.Executions[i].Begin {
-			owner = in.Owner
+			owner = ownerID(in.Owner)
 		}
 		r.ofSources, r.ofIDs = append(r.ofSources, e.Source), append(r.ofIDs, e.ID)
 		r.executions, r.handlers = append(r.executions, in.ids[i]), append(r.handlers, in.handlers[i])

@@ -60,6 +60,9 @@ type Store struct {
 	// COMMITTED, as the database's defaults have it.
 	readCommitted bool
 
+	// session says that connections keep what is set in them.
+	session bool
+
 	sql sync.Map // statements for a schema of another name, by their text
 
 	migrating sync.Mutex

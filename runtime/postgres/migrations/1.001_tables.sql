@@ -139,10 +139,10 @@ CREATE TABLE restaq.work (
 	finished_at timestamptz,
 	lease_until timestamptz,
 	started_at  timestamptz,
+	owner       uuid,
 	handler     integer NOT NULL, -- a term
 	order_key   text COLLATE "C" NOT NULL,
 	status      text COLLATE "C" NOT NULL,
-	owner       text COLLATE "C" NOT NULL DEFAULT '',
 	error       text COLLATE "C" NOT NULL DEFAULT '',
 	step        text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (

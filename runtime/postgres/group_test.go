@@ -1,0 +1,370 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/restaq/restaq/internal/pgtest"
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// gate is a group whose commits wait to be let through.
+type gate struct {
+	group
+	begun   chan []*call // one value for each commit, when it begins
+	proceed chan struct{}
+}
+
+func newGate(lanes int) *gate {
+	g := &gate{begun: make(chan []*call), proceed: make(chan struct{})}
+	g.lanes = lanes
+	g.commit = func(calls []*call) {
+		g.begun <- calls
+		<-g.proceed
+		for _, c := range calls {
+			c.committed = true
+		}
+	}
+	return g
+}
+
+// queued waits until n calls are queued up.
+func (g *gate) queued(n int) {
+	for length := -1; length != n; {
+		g.mu.Lock()
+		length = len(g.queue)
+		g.mu.Unlock()
+	}
+}
+
+func TestACallGoesAtOnceIfThereIsNothingToCombineItWith(t *testing.T) {
+	g := newGate(1)
+	c := new(call)
+	ended := make(chan error)
+	go func() { ended <- g.do(t.Context(), c) }()
+	if calls := <-g.begun; len(calls) != 1 || calls[0] != c {
+		t.Errorf("committed %v, want the call alone", calls)
+	}
+	g.proceed <- struct{}{}
+	if err := <-ended; err != nil || !c.committed {
+		t.Errorf("do = %v, committed %v", err, c.committed)
+	}
+}
+
+func TestWhatQueuesUpDuringACommitSharesTheNext(t *testing.T) {
+	g := newGate(1)
+	var wg sync.WaitGroup
+	do := func() {
+		wg.Go(func() {
+			if err := g.do(t.Context(), new(call)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	do()
+	<-g.begun
+	for range 5 {
+		do()
+	}
+	g.queued(5)
+	g.proceed <- struct{}{}
+	if calls := <-g.begun; len(calls) != 5 {
+		t.Errorf("%d calls share the commit, want 5", len(calls))
+	}
+	g.proceed <- struct{}{}
+	wg.Wait()
+	do() // the lane is free again
+	<-g.begun
+	g.proceed <- struct{}{}
+	wg.Wait()
+}
+
+func TestACallerThatGivesUpLeavesTheOthersAlone(t *testing.T) {
+	g := newGate(1)
+	var wg sync.WaitGroup
+	wg.Go(func() { g.do(t.Context(), new(call)) })
+	<-g.begun
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() { gone <- g.do(ctx, new(call)) }()
+	g.queued(1)
+	stays := new(call)
+	wg.Go(func() { g.do(t.Context(), stays) })
+	g.queued(2)
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("do = %v, want context.Canceled", err)
+	}
+	g.proceed <- struct{}{}
+	if calls := <-g.begun; len(calls) != 1 || calls[0] != stays {
+		t.Errorf("%d calls share the commit, want the one that stayed", len(calls))
+	}
+	g.proceed <- struct{}{}
+	wg.Wait()
+}
+
+func TestACommitIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		sizes []int
+		want  []int // calls of each commit
+	}{
+		{"bytes", []int{maxGroupBytes / 2, maxGroupBytes / 2, 1, 2 * maxGroupBytes, 1}, []int{2, 1, 1, 1}},
+		{"calls", make([]int, maxGroup+1), []int{maxGroup, 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := newGate(1)
+			g.busy = 1
+			for _, size := range test.sizes {
+				g.queue = append(g.queue, &call{size: size})
+			}
+			for _, want := range test.want {
+				if calls := g.take(); len(calls) != want {
+					t.Errorf("%d calls share a commit, want %d", len(calls), want)
+				}
+			}
+			if calls := g.take(); calls != nil || g.busy != 0 {
+				t.Errorf("%d calls are left, %d lanes in use, want none", len(calls), g.busy)
+			}
+		})
+	}
+}
+
+// many is a store with n running executions.
+func many(t *testing.T, n int) (s *Store, admin *pgx.Conn, leases []restaq.Lease) {
+	t.Helper()
+	address := pgtest.URL(t)
+	s, err := Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if admin, err = pgx.Connect(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { admin.Close(context.Background()) })
+	for i := range n {
+		l := restaq.Lease{Execution: fmt.Sprintf("01900000-0000-7000-8000-%012d", i), Attempt: 1, Token: 1}
+		created, _, err := s.Insert(t.Context(), &restaq.Insertion{
+			Event:      &restaq.Event{Source: "s", Provider: "s", ID: fmt.Sprint("evt_", i), Type: "s.paid"},
+			Executions: []restaq.NewExecution{{ID: l.Execution, Handler: "shop.Paid", Begin: true}},
+			Owner:      "me", Lease: time.Minute,
+		})
+		if err != nil || !created {
+			t.Fatalf("Insert = %v, %v", created, err)
+		}
+		leases = append(leases, l)
+	}
+	return s, admin, leases
+}
+
+// together has the calls that the functions make share one commit.
+func together(t *testing.T, g *group, calls ...func()) {
+	t.Helper()
+	g.mu.Lock()
+	if g.busy != 0 {
+		t.Fatal("the group is in use")
+	}
+	g.busy = g.lanes
+	g.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, fn := range calls {
+		wg.Go(fn)
+	}
+	for queued := 0; queued < len(calls); {
+		g.mu.Lock()
+		queued = len(g.queue)
+		g.mu.Unlock()
+	}
+	g.mu.Lock()
+	g.busy = 1
+	g.mu.Unlock()
+	g.next()
+	wg.Wait()
+}
+
+func progress(seq int) *restaq.Progress {
+	return &restaq.Progress{Steps: []restaq.StepRow{{Attempt: 1, Seq: seq, Name: fmt.Sprint("step", seq), Status: restaq.StepCompleted}}}
+}
+
+// Each call of a commit gets what it would have got alone: one has lost its
+// lease, one was written before, one ends with a wish, the others are plain.
+func TestCallsThatShareACommitGetResultsOfTheirOwn(t *testing.T) {
+	s, _, leases := many(t, 8)
+	ctx := t.Context()
+	if err := s.Record(ctx, leases[1], progress(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed, err := s.Change(ctx, leases[2].Execution, restaq.Change{
+		From: []restaq.Status{restaq.Running}, To: restaq.Running, Kind: restaq.Restarted,
+	}); err != nil || !changed {
+		t.Fatalf("Change = %v, %v", changed, err)
+	}
+	lost := leases[0]
+	lost.Token = 7
+	errs := make([]error, len(leases))
+	ends := make([]*restaq.Execution, len(leases))
+	completed := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}
+	withStep := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted, Steps: progress(1).Steps}
+	failed := &restaq.Outcome{Status: restaq.Failed, Attempt: restaq.AttemptFailed, Error: "no", Retry: true, RetryIn: time.Hour}
+	together(t, s.writes,
+		func() { errs[0] = s.Record(ctx, lost, progress(1)) },
+		func() { errs[1] = s.Record(ctx, leases[1], progress(1)) },
+		func() { ends[2], errs[2] = s.Finish(ctx, leases[2], completed) },
+		func() { ends[3], errs[3] = s.Finish(ctx, leases[3], completed) },
+		func() { ends[4], errs[4] = s.Finish(ctx, leases[4], withStep) },
+		func() { ends[5], errs[5] = s.Finish(ctx, leases[5], failed) },
+		func() { errs[6] = s.Record(ctx, leases[6], progress(1)) },
+		func() {
+			p := progress(1)
+			p.Current = "step2"
+			errs[7] = s.Record(ctx, leases[7], p)
+		},
+	)
+	for i, err := range errs {
+		if want := i == 0; errors.Is(err, restaq.ErrLeaseLost) != want || !want && err != nil {
+			t.Errorf("call %d = %v, lease lost: %v", i, err, want)
+		}
+	}
+	for i, want := range map[int]restaq.Status{2: restaq.Pending, 3: restaq.Completed, 4: restaq.Completed, 5: restaq.Failed} {
+		if x := ends[i]; x == nil || x.Status != want || x.ID != leases[i].Execution || x.Event.ID != fmt.Sprint("evt_", i) {
+			t.Errorf("Finish %d = %+v, want status %s", i, x, want)
+		}
+	}
+	for i, want := range []int{0, 1, 0, 0, 1, 0, 1, 1} {
+		h, err := s.History(ctx, leases[i].Execution)
+		if err != nil || len(h.Steps) != want {
+			t.Errorf("execution %d has %d steps, want %d, %v", i, len(h.Steps), want, err)
+		}
+	}
+}
+
+// Simultaneous deliveries of one event, in one commit, make one execution.
+func TestDeliveriesOfOneEventThatShareACommitMakeOne(t *testing.T) {
+	s, _, _ := many(t, 1)
+	const n = 6
+	created := make([]bool, n)
+	var calls []func()
+	for i := range n {
+		calls = append(calls, func() {
+			var err error
+			created[i], _, err = s.Insert(t.Context(), &restaq.Insertion{
+				Event:      &restaq.Event{Source: "s", Provider: "s", ID: fmt.Sprint("new", i%2), Type: "s.paid"},
+				Executions: []restaq.NewExecution{{ID: fmt.Sprintf("01900000-0000-7000-8000-1%011d", i), Handler: "shop.Paid"}},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	together(t, s.deliveries, calls...)
+	winners := 0
+	for _, c := range created {
+		if c {
+			winners++
+		}
+	}
+	if winners != 2 {
+		t.Errorf("%d deliveries of 2 events created one, want 2", winners)
+	}
+	for i := range 2 {
+		found, err := s.Lookup(t.Context(), "s", fmt.Sprint("new", i), false)
+		if err != nil || len(found.Executions) != 1 {
+			t.Errorf("Lookup = %+v, %v, want one execution", found, err)
+		}
+	}
+}
+
+// A row that somebody holds delays its own caller alone: neither the calls that
+// it would share a commit with nor any renewal.
+func TestABlockedRowHoldsUpItsOwnCallerAlone(t *testing.T) {
+	s, admin, leases := many(t, 4)
+	tx, err := admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `SELECT FROM restaq.work WHERE execution = $1 FOR UPDATE`, leases[0].Execution); err != nil {
+		t.Fatal(err)
+	}
+	blocked, freed := make(chan error, 1), make(chan error, 3)
+	together(t, s.writes,
+		func() { go func() { blocked <- s.Record(t.Context(), leases[0], progress(1)) }() },
+		func() { freed <- s.Record(t.Context(), leases[1], progress(1)) },
+		func() {
+			_, err := s.Finish(t.Context(), leases[2], &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
+			freed <- err
+		},
+		func() { freed <- s.Record(t.Context(), leases[3], progress(1)) },
+	)
+	for range 3 {
+		if err := <-freed; err != nil {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.Renew(ctx, []restaq.Renewal{{Lease: leases[0]}, {Lease: leases[1]}}, time.Hour); err == nil {
+		t.Error("Renew of a row that is held succeeded")
+	}
+	var renewed bool
+	if err := s.pool.QueryRow(t.Context(), `SELECT lease_until > now() + interval '30 minutes' FROM restaq.work WHERE execution = $1`,
+		leases[1].Execution).Scan(&renewed); err != nil || !renewed {
+		t.Errorf("the other lease was renewed: %v, %v", renewed, err)
+	}
+	select {
+	case err := <-blocked:
+		t.Fatalf("Record of the held row = %v, want it to wait", err)
+	default:
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-blocked; err != nil {
+		t.Errorf("Record of the row that was held = %v", err)
+	}
+}
+
+// An event that a transaction of somebody's has inserted and not committed
+// delays its own redelivery alone.
+func TestAnEventInAnOpenTransactionHoldsUpItsOwnDeliveryAlone(t *testing.T) {
+	s, admin, _ := many(t, 1)
+	tx, err := admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert := func(id string) *restaq.Insertion {
+		return &restaq.Insertion{Event: &restaq.Event{Source: "s", Provider: "s", ID: id, Type: "s.paid"}}
+	}
+	if created, _, err := s.InsertTx(t.Context(), tx, insert("held")); err != nil || !created {
+		t.Fatalf("InsertTx = %v, %v", created, err)
+	}
+	blocked := make(chan bool, 1)
+	together(t, s.deliveries,
+		func() {
+			go func() {
+				created, _, err := s.Insert(t.Context(), insert("held"))
+				if err != nil {
+					t.Error(err)
+				}
+				blocked <- created
+			}()
+		},
+		func() {
+			if created, _, err := s.Insert(t.Context(), insert("free")); err != nil || !created {
+				t.Errorf("Insert = %v, %v", created, err)
+			}
+		},
+	)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if <-blocked {
+		t.Error("the delivery that waited created the event a second time")
+	}
+}
