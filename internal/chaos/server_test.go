@@ -166,30 +166,44 @@ func (s *server) kill(ctx context.Context) error {
 	return os.Remove(filepath.Join(s.data, "postmaster.pid"))
 }
 
-// start starts the server after kill, and returns when it takes connections.
+// start starts the server after kill, and returns when it takes connections. A
+// process of the old one that was being born may keep its memory for a moment:
+// the server is started until it does.
 func (s *server) start(ctx context.Context) error {
+	for {
+		said, err := s.startOnce(ctx)
+		if err == nil {
+			return nil
+		}
+		if pause(ctx, 50*time.Millisecond) != nil {
+			return fmt.Errorf("start postgres again: %w\n%s", err, said)
+		}
+	}
+}
+
+func (s *server) startOnce(ctx context.Context) (said []byte, err error) {
+	log, err := os.Create(filepath.Join(s.logs, "postgres.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
 	cmd := exec.Command(s.exe, s.args[1:]...)
 	cmd.Dir = filepath.Dir(s.data)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.as}
-	log, err := os.Create(filepath.Join(s.logs, "postgres.log"))
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // what it says is in the log
 		close(ended)
 	}()
-	if !s.ready(ctx, ended) {
-		said, _ := os.ReadFile(log.Name()) // best effort
-		return fmt.Errorf("start postgres again: %w\n%s", cmp.Or(ctx.Err(), errors.New("it ended")), said)
+	if s.ready(ctx, ended) {
+		return nil, nil
 	}
-	return nil
+	said, _ = os.ReadFile(log.Name()) // best effort
+	return said, cmp.Or(ctx.Err(), errors.New("it ended"))
 }
 
 // ready reports whether the server took a connection before it ended.
