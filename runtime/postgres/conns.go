@@ -16,6 +16,11 @@ const (
 	renewConns   = 1
 )
 
+// spareConns are for when one of these has fallen silent: pgx takes up to 15 s
+// to close it, in which it counts as one of its pool. They are not opened
+// before.
+const spareConns = 3
+
 // lockPatience is how long a shared commit waits for a lock before its calls
 // go the careful way.
 const lockPatience = "200ms"
@@ -38,7 +43,7 @@ func (s *Store) openConns(ctx context.Context) error {
 		{&s.deliverPool, deliverLanes, session},
 		{&s.renewPool, renewConns, ""},
 	} {
-		pool, err := pgxpool.NewWithConfig(ctx, s.connConfig(p.conns, p.session))
+		pool, err := pgxpool.NewWithConfig(ctx, s.connConfig(p.conns+spareConns, p.session))
 		if err != nil {
 			return err
 		}
