@@ -14,7 +14,7 @@ import (
 // Requests and answers are lost, cut, delayed and swallowed, each one's way.
 func TestNetworkFails(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, "postgres")
+	f := newFleetOn(t, "postgres", newServer(t).url) // half a message holds up whoever makes databases
 	all := []fault{loseAnswer, cutAnswer, cutQuestion, swallowReply, swallowHalf, swallowAll, delay}
 	p := newProxy(t, f.target, sometimes(30, all...))
 	f.underLoad(4*time.Second, crashes, func(cfg *workerConfig) { cfg.Target = p.url }, func(ctx context.Context) {
@@ -78,7 +78,7 @@ func TestAnswersAreLost(t *testing.T) {
 // is refused.
 func TestPartition(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, "postgres")
+	f := newFleetOn(t, "postgres", newServer(t).url) // half a message holds up whoever makes databases
 	var proxies []*proxy
 	f.underLoad(5*time.Second, crashes, func(cfg *workerConfig) {
 		p := newProxy(t, f.target, sometimes(1, none))

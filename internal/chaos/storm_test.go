@@ -61,12 +61,11 @@ func (d *downstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // service nor the database is overrun.
 func TestRetryStorm(t *testing.T) {
 	t.Parallel()
-	events, outage, after := 400, 3*time.Second, time.Second
+	events, outage, after, attempts := 400, 3*time.Second, time.Second, 8 // more than an outage takes
 	if os.Getenv(soakEnv) != "" {
-		events, outage, after = 5000, 2*time.Minute, time.Minute
+		events, outage, after, attempts = 5000, 2*time.Minute, time.Minute, 5
 	}
 	const (
-		attempts    = 8 // more than an outage takes
 		concurrency = 16
 		processes   = 3
 	)
