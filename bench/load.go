@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // subject is one way to take an event through four steps.
@@ -27,6 +29,11 @@ type subject interface {
 var ids atomic.Int64
 
 func newID() string { return "evt_" + strconv.FormatInt(ids.Add(1), 10) }
+
+// newUUID returns an execution's id, of version 7 as the runtime's are.
+func newUUID() string {
+	return uuid.Must(uuid.NewV7()).String()
+}
 
 // load is what a subject did in a window of time.
 type load struct {

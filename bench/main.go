@@ -29,9 +29,10 @@ import (
 func main() {
 	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs; 0 leaves them out")
 	var p plan
-	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn")
+	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn; 0 leaves them out")
 	flag.DurationVar(&p.window, "window", 2*time.Second, "how long a turn takes")
 	flag.IntVar(&p.costs, "costs", 1000, "over how many executions the cost of one is taken")
+	flag.IntVar(&p.finished, "finished", 0, "beside how many finished executions claims are measured; 0 leaves that row out")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := bench(ctx, *runs, p)
@@ -53,8 +54,16 @@ func bench(ctx context.Context, runs int, p plan) error {
 		}
 		fmt.Println()
 	}
-	if err := runtimeRows(ctx, rows, p); err != nil {
-		return err
+	if p.finished > 0 {
+		if err := claimRows(ctx, rows, p.finished, max(100, 20*p.rounds)); err != nil {
+			return err
+		}
+		fmt.Fprintln(rows)
+	}
+	if p.rounds > 0 {
+		if err := runtimeRows(ctx, rows, p); err != nil {
+			return err
+		}
 	}
 	return rows.Flush()
 }

@@ -45,6 +45,8 @@ type plan struct {
 	rounds int           // of each row
 	window time.Duration // of each subject in each round
 	costs  int           // executions of which the cost is taken
+
+	finished int // executions beside which claims are measured
 }
 
 // contest is the subjects, opened on one server, and what was measured.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,11 +44,23 @@ const commitLimit = 10 * time.Second
 // call get an error here. Its caller goes the careful way, alone, and gets the
 // error that is its own. Only if it is unknown what was done, for the
 // connection was lost, do all calls of the commit hear of it.
-func (s *Store) commitOn(pool *pgxpool.Pool) func(calls []*call) {
-	return func(calls []*call) {
-		ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
+func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*call) {
+	return func(ctx context.Context, calls []*call) {
+		ctx, cancel := context.WithTimeout(ctx, commitLimit)
 		defer cancel()
-		err := s.once(ctx, pool, func(c *pgxpool.Conn) error { return s.run(ctx, c, s.statements(calls)) })
+		err := s.once(ctx, pool, func(c *pgxpool.Conn) error {
+			// Connecting takes a while sometimes. A caller that has gone
+			// meanwhile may have changed what its call points to.
+			gone := func(c *call) bool { return c.left.Load() }
+			staying := calls
+			if slices.ContainsFunc(calls, gone) {
+				staying = slices.DeleteFunc(slices.Clone(calls), gone)
+			}
+			if len(staying) == 0 {
+				return nil
+			}
+			return s.run(ctx, c, s.statements(staying))
+		})
 		if err == nil {
 			return
 		}

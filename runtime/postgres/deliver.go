@@ -51,7 +51,7 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 // lookupShared looks an event up together with others, or else by itself.
 func (s *Store) lookupShared(ctx context.Context, key eventKey) (found *restaq.StoredEvent, err error) {
 	c := &call{kind: lookups, in: key}
-	switch err := s.deliveries.do(ctx, c); {
+	switch err := s.writes.do(ctx, c); {
 	case err != nil:
 		return nil, err
 	case c.committed:

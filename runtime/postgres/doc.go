@@ -31,7 +31,34 @@
 // Change lock FOR UPDATE, which conflicts with it, and test again what they
 // have locked. So a write either commits before the execution is taken over,
 // and the new owner sees it, or finds its token gone and writes nothing.
-// Renewals lock FOR NO KEY UPDATE and wait for no write.
+// Renewals lock FOR NO KEY UPDATE and wait for no write; a row that is held
+// otherwise is renewed after the others.
+//
+// # Shared commits
+//
+// Lookups, deliveries, records and outcomes that are asked for at once share a
+// commit: one statement for each kind, all in one round trip. Nothing waits in
+// order to be combined: a call goes at once if no commit is under way, else
+// with all that has queued up when that commit ends.
+//
+//	Lookup, Insert ──┐                    done    ┌──▶ result
+//	Record, Finish ──┴──▶ shared commit ──────────┤
+//	                       one connection         │ held, there already, special
+//	                                              └──▶ the careful way: a
+//	                                                   statement of its own
+//
+// A shared statement does what is plain. It leaves out rows that somebody
+// holds and waits 200 ms at most for another lock; if it fails, nothing of it
+// was done. Whatever is left goes the careful way, by its own caller, with the
+// caller's context, on a connection of the pool. So a call that fails or waits
+// does so alone. A caller whose context ends leaves at once; a commit that is
+// under way goes on for the others.
+//
+// # Connections
+//
+// Beside the pool (Config.MaxConns) a Store has a connection for shared
+// commits, one for renewals and one that listens. Nothing that runs in the
+// pool, steps with transactions least of all, can use these up.
 //
 // # What can go wrong
 //
@@ -40,9 +67,9 @@
 // favour of others (a serialization failure, a deadlock) are repeated until
 // ctx ends, and no caller hears of them.
 //
-// A connection that is lost in the middle of a call makes the call fail: it
-// may or may not have committed. The same call may be made again; it
-// recognises what it did before. Idle connections are then not used again, as
+// A connection that is lost in the middle of a call makes the call fail, and
+// those that share its commit: they may or may not have committed. The same
+// call may be made again; it recognises what it did before. Idle connections are then not used again, as
 // a server that restarts ends them all.
 //
 // Leases and due times are the server's clock, so the clocks of the processes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // maxGroup and maxGroupBytes bound what shares a commit: calls, and bytes that
@@ -28,7 +29,7 @@ const (
 //	    caller gives up
 type group struct {
 	lanes  int
-	commit func(calls []*call)
+	commit func(ctx context.Context, calls []*call)
 
 	mu    sync.Mutex
 	busy  int     // lanes in use
@@ -49,11 +50,13 @@ type call struct {
 	err       error
 
 	done chan struct{} // closed when the call has ended; nil if it goes alone
+	left atomic.Bool   // the caller has gone
 }
 
-// do has a call committed and returns when that has ended, or, if ctx ends
-// while the call is still queued up, at once. A commit that is under way is
-// waited for: its end is near, and then known.
+// do has a call committed and returns when that has ended, or when ctx ends. A
+// commit of this call alone then ends too. One that others share goes on: the
+// call may have been committed, and what it points to is still read, so its
+// caller leaves both alone.
 func (g *group) do(ctx context.Context, c *call) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -63,7 +66,7 @@ func (g *group) do(ctx context.Context, c *call) error {
 		g.busy++
 		g.mu.Unlock()
 		defer g.next()
-		g.commit([]*call{c})
+		g.commit(ctx, []*call{c})
 		return c.err
 	}
 	c.done = make(chan struct{})
@@ -74,23 +77,13 @@ func (g *group) do(ctx context.Context, c *call) error {
 		return c.err
 	case <-ctx.Done():
 	}
-	if g.giveUp(c) {
-		return ctx.Err()
-	}
-	<-c.done
-	return c.err
-}
-
-// giveUp takes a call out of the queue if it is still there.
-func (g *group) giveUp(c *call) bool {
+	c.left.Store(true)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i := slices.Index(g.queue, c)
-	if i < 0 {
-		return false
+	if i := slices.Index(g.queue, c); i >= 0 {
+		g.queue = slices.Delete(g.queue, i, i+1)
 	}
-	g.queue = slices.Delete(g.queue, i, i+1)
-	return true
+	return ctx.Err()
 }
 
 // next frees a lane, or has it go on with what has queued up.
@@ -98,7 +91,7 @@ func (g *group) next() {
 	if calls := g.take(); calls != nil {
 		go func() {
 			for calls != nil {
-				g.commit(calls)
+				g.commit(context.Background(), calls)
 				for _, c := range calls {
 					close(c.done)
 				}

@@ -24,7 +24,7 @@ type gate struct {
 func newGate(lanes int) *gate {
 	g := &gate{begun: make(chan []*call), proceed: make(chan struct{})}
 	g.lanes = lanes
-	g.commit = func(calls []*call) {
+	g.commit = func(_ context.Context, calls []*call) {
 		g.begun <- calls
 		<-g.proceed
 		for _, c := range calls {
@@ -104,6 +104,39 @@ func TestACallerThatGivesUpLeavesTheOthersAlone(t *testing.T) {
 	g.proceed <- struct{}{}
 	if calls := <-g.begun; len(calls) != 1 || calls[0] != stays {
 		t.Errorf("%d calls share the commit, want the one that stayed", len(calls))
+	}
+	g.proceed <- struct{}{}
+	wg.Wait()
+}
+
+func TestACallerCanLeaveACommitThatOthersShare(t *testing.T) {
+	g := newGate(1)
+	var wg sync.WaitGroup
+	wg.Go(func() { g.do(t.Context(), new(call)) })
+	<-g.begun
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() { gone <- g.do(ctx, new(call)) }()
+	wg.Go(func() {
+		if err := g.do(t.Context(), new(call)); err != nil {
+			t.Error(err)
+		}
+	})
+	g.queued(2)
+	g.proceed <- struct{}{}
+	calls := <-g.begun
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("do = %v, want context.Canceled", err)
+	}
+	left := 0
+	for _, c := range calls {
+		if c.left.Load() {
+			left++
+		}
+	}
+	if len(calls) != 2 || left != 1 {
+		t.Errorf("%d of %d calls know that their caller has left, want 1 of 2", left, len(calls))
 	}
 	g.proceed <- struct{}{}
 	wg.Wait()
@@ -263,7 +296,7 @@ func TestDeliveriesOfOneEventThatShareACommitMakeOne(t *testing.T) {
 			}
 		})
 	}
-	together(t, s.deliveries, calls...)
+	together(t, s.writes, calls...)
 	winners := 0
 	for _, c := range created {
 		if c {
@@ -345,7 +378,7 @@ func TestAnEventInAnOpenTransactionHoldsUpItsOwnDeliveryAlone(t *testing.T) {
 		t.Fatalf("InsertTx = %v, %v", created, err)
 	}
 	blocked := make(chan bool, 1)
-	together(t, s.deliveries,
+	together(t, s.writes,
 		func() {
 			go func() {
 				created, _, err := s.Insert(t.Context(), insert("held"))

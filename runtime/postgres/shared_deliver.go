@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -222,7 +223,7 @@ func (r *insertRows) add(in *insertCall) {
 	e := in.Event
 	r.sources, r.ids = append(r.sources, e.Source), append(r.ids, e.ID)
 	r.providers, r.types = append(r.providers, e.Provider), append(r.types, e.Type)
-	r.payloads, r.headers = append(r.payloads, e.Payload), append(r.headers, encodeHeader(e.Header))
+	r.payloads, r.headers = append(r.payloads, bytes.Clone(e.Payload)), append(r.headers, encodeHeader(e.Header))
 	r.unhandled = append(r.unhandled, len(in.Executions) == 0)
 	for i := range in.Executions {
 		var owner pgtype.UUID
@@ -269,7 +270,7 @@ func (s *Store) insertShared(ctx context.Context, in *restaq.Insertion) (done bo
 		return false, result, err
 	}
 	c := &call{kind: arrivals, in: plain, size: 200 + len(in.Event.Payload)}
-	if err := s.deliveries.do(ctx, c); err != nil || !c.committed {
+	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return false, result, err
 	}
 	result = c.out.(insertResult)

@@ -219,7 +219,8 @@ func (r *finishRows) columns() []any {
 // finishShared ends an attempt in a commit that others share. The execution is
 // nil if it has to be done the careful way.
 func (s *Store) finishShared(ctx context.Context, id pgtype.UUID, token int64, o *restaq.Outcome) (*restaq.Execution, error) {
-	in := &finishCall{id: id, token: token, outcome: o}
+	own := *o // which the caller goes on to change if it gives up
+	in := &finishCall{id: id, token: token, outcome: &own}
 	c := &call{kind: outcomes, in: in, size: stepSize(o.Steps) + len(o.Error) + len(o.Detail)}
 	if completes(o) {
 		terms, err := s.stepTerms(ctx, o.Steps)

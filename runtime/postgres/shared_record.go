@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -224,6 +223,8 @@ func (s *Store) recordShared(ctx context.Context, id pgtype.UUID, token int64, p
 	if p.Current != "" {
 		c.kind = notes
 	}
-	err = s.writes.do(ctx, c)
-	return c.committed, cmp.Or(err, c.err)
+	if err := s.writes.do(ctx, c); err != nil {
+		return false, err
+	}
+	return c.committed, nil
 }

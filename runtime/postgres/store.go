@@ -20,16 +20,19 @@ type Config struct {
 	URL string
 
 	// Pool is used instead of connections of the Store's own; Close leaves it
-	// open. A step that keeps a connection of it waits for the Store's own
-	// writes while the pool is exhausted: prefer URL.
+	// open. The Store's own connections, beside the pool, have its settings. A
+	// step that keeps a connection of the pool keeps claims and all that is
+	// rare waiting while the pool is exhausted: prefer URL.
 	Pool *pgxpool.Pool
 
 	// Schema is the schema that holds the Store's tables. Default: restaq.
 	// Several Stores share a database under different names.
 	Schema string
 
-	// MaxConns bounds the connections of the Store's own. Default: the URL's
-	// pool_max_conns, or else 16.
+	// MaxConns bounds the connections that claims, steps with transactions and
+	// all that is rare share. Default: the URL's pool_max_conns, or else 16.
+	// Three more do the rest: one writes what attempts and deliveries have to
+	// write, one renews leases, one listens.
 	MaxConns int
 
 	// NoMigrate leaves the schema alone: opening fails if it is older than
@@ -49,12 +52,11 @@ type Store struct {
 	own    bool          // the pool is the Store's own
 	schema string
 
-	writePool, deliverPool, renewPool *pgxpool.Pool // always the Store's own
+	writePool, renewPool *pgxpool.Pool // always the Store's own
 
-	writes     *group // of attempts
-	deliveries *group // of events, and the lookups before them
-	terms      terms
-	begun      begun
+	writes *group // of attempts and deliveries, and the lookups before these
+	terms  terms
+	begun  begun
 
 	// readCommitted says that a statement outside a transaction runs at READ
 	// COMMITTED, as the database's defaults have it.
