@@ -120,7 +120,9 @@ func (f *fleet) launch(cfg workerConfig) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	slow := time.AfterFunc(patience, func() { p.signal(syscall.SIGKILL) })
 	line, readErr := bufio.NewReader(out).ReadString('\n')
+	slow.Stop()
 	p.url = strings.TrimSpace(line)
 	go func() {
 		_ = p.cmd.Wait() // the state says how it ended

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"context"
+	"database/sql"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestStoppedWorkerIsRefusedWhenItWakesUp(t *testing.T) {
 			o := order{ID: "evt_held", Hold: "sleeper", Gate: filepath.Join(f.dir, "gate")}
 			f.deliver(t.Context(), s, o)
 			f.saw("the sleeper's step began", func(e *entry) bool { return e.What == began && e.Step == "charge" })
-			sleeper.signal(syscall.SIGSTOP)
+			f.stop(sleeper)
 			f.start(workerConfig{Name: "waker", Lease: time.Second})
 			f.settle()
 			if err := os.WriteFile(o.Gate, nil, 0o600); err != nil {
@@ -54,6 +55,35 @@ func TestStoppedWorkerIsRefusedWhenItWakesUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stop stops a worker, but not while it writes to an SQLite file: its lock
+// would keep everybody out for as long as it is stopped.
+func (f *fleet) stop(p *process) {
+	f.t.Helper()
+	until(f.t, "stopped while it does not write", func() bool {
+		p.signal(syscall.SIGSTOP)
+		if f.kind != "sqlite" || f.writable() {
+			return true
+		}
+		p.signal(syscall.SIGCONT)
+		return false
+	})
+}
+
+// writable reports whether nobody holds the lock of an SQLite file for long.
+func (f *fleet) writable() bool {
+	f.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+f.target+"?_pragma=busy_timeout(1000)&_txlock=immediate")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(f.t.Context(), nil)
+	if err != nil {
+		return false // busy
+	}
+	return tx.Rollback() == nil
 }
 
 // onlyHistory returns the history of the only execution.
