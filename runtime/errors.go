@@ -98,8 +98,9 @@ func permanentStep(err error) *StepError {
 }
 
 // RetryAfter wraps err with the delay until the next attempt, in place of the
-// backoff: what a server's Retry-After header asks for, say. A negative delay
-// counts as zero. RetryAfter(nil, d) is nil.
+// backoff: what a server's Retry-After header asks for, say. Up to a tenth is
+// added, so that executions that were put off together do not return together.
+// A negative delay counts as zero. RetryAfter(nil, d) is nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil

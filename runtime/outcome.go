@@ -3,6 +3,7 @@ package restaq
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -81,8 +82,8 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 	}
 	o.Retry = true
 	o.RetryIn = backoff.Delay(failures)
-	if f.after != nil {
-		o.RetryIn = f.after.delay
+	if f.after != nil { // not before, and not all at once
+		o.RetryIn = f.after.delay + rand.N(f.after.delay/10+1)
 	}
 	return o
 }

@@ -383,3 +383,29 @@ func TestLosingTouchWithTheStoreIsNotLosingTheWork(t *testing.T) {
 		}
 	})
 }
+
+// absent is a store that cannot be reached at first.
+type absent struct {
+	restaq.Store
+	tries atomic.Int32
+}
+
+func (a *absent) PutHandlers(ctx context.Context, infos []restaq.HandlerInfo) error {
+	if a.tries.Add(1) < 3 {
+		return errors.New("connection refused")
+	}
+	return a.Store.(restaq.Directory).PutHandlers(ctx, infos)
+}
+
+func (a *absent) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
+	return a.Store.(restaq.Directory).Handlers(ctx)
+}
+
+func TestRunWaitsForAStoreThatCannotBeReachedAtTheStart(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		part := on("h", func(context.Context, restaq.Event) error { return nil })
+		e := deliver(t, receive(t, open(), quick(), part), newEvent())
+		rt, _ := start(t, &absent{Store: open()}, quick(), part)
+		wait(t, rt, e.ID, "completed")
+	})
+}

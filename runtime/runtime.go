@@ -32,6 +32,9 @@ type Runtime struct {
 	notices notices
 }
 
+// announceTimeout bounds one try of telling the store of the handlers.
+const announceTimeout = 10 * time.Second
+
 // New returns a runtime on store. Its error says which field of cfg cannot be
 // used.
 func New(store Store, cfg Config) (*Runtime, error) {
@@ -127,6 +130,26 @@ func (rt *Runtime) seal(ctx context.Context) error {
 	}
 	rt.told = true
 	return nil
+}
+
+// sealUntil is seal, repeated while the store cannot be reached.
+func (rt *Runtime) sealUntil(ctx context.Context) error {
+	for n := 1; ; n++ {
+		try, cancel := context.WithTimeout(ctx, announceTimeout)
+		err := rt.seal(try)
+		cancel()
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrNotRegistered) {
+			return err
+		}
+		rt.cfg.Logger.Warn("restaq: cannot begin to run", "error", firstLine(errorText(err), 200), "tries", n)
+		wait := time.NewTimer(Backoff{50 * time.Millisecond, 5 * time.Second}.Delay(n))
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return ctx.Err()
+		}
+	}
 }
 
 // has reports whether the handler is registered here.

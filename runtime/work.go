@@ -120,10 +120,11 @@ func (w *work) await(id string) (ended <-chan struct{}, drop func()) {
 // work, waits for the attempts under way, cuts them off after
 // Config.ShutdownTimeout, and gives their leases back. It returns nil after a
 // clean drain; an error names attempts that did not stop within a further 3 s
-// and whose executions wait for their leases to run out. Values of ctx reach
-// the handlers. Run may be called once.
+// and whose executions wait for their leases to run out. A store that cannot be
+// reached, at the start or later, is waited for. Values of ctx reach the
+// handlers. Run may be called once.
 func (rt *Runtime) Run(ctx context.Context) error {
-	if err := rt.seal(ctx); err != nil {
+	if err := rt.sealUntil(ctx); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil // nothing was begun
 		}
