@@ -26,7 +26,7 @@ func TestAHandlerThatNoProcessHasIsNamedOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		result := make(chan error)
 		go func() { result <- rt.Run(ctx) }()
-		time.Sleep(time.Hour) // of the bubble
+		<-time.After(time.Hour) // of the bubble
 		cancel()
 		if err := <-result; err != nil {
 			t.Error(err)
