@@ -99,19 +99,3 @@ func TestTupleRoundTrip(t *testing.T) {
 		t.Error("AppendTuple of a channel: no error")
 	}
 }
-
-func FuzzFingerprint(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5e3,"x"],"b":null}`, `[]`, `"\ud800"`, `-0.0e-10`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := codec.Fingerprint(nil, data)
-		if err != nil {
-			return
-		}
-		spaced := append(append([]byte(" \n"), data...), '\t')
-		if b, err := codec.Fingerprint(nil, spaced); err != nil || !bytes.Equal(a, b) {
-			t.Errorf("white space changes the fingerprint of %q: %x, %x, %v", data, a, b, err)
-		}
-	})
-}
