@@ -16,9 +16,13 @@ import (
 // server of its own when it is installed.
 const dropIn = "/etc/postgresql-common/createcluster.d/restaq-tests.conf"
 
-// install installs Debian's server package if this process may. Test processes
+// policy, while it exists, tells Debian's packages not to start services when
+// they are installed. Many containers have it always.
+const policy = "/usr/sbin/policy-rc.d"
+
+// install installs a package of Debian's if this process may. Test processes
 // that need it at the same time take turns, and the later ones find it there.
-func install() error {
+func install(name string, there func() bool) error {
 	if os.Geteuid() != 0 {
 		return errors.New("install it: not root")
 	}
@@ -31,20 +35,18 @@ func install() error {
 		return fmt.Errorf("install it: %w", err)
 	}
 	defer unlock()
-	if _, ok := find(os.Getenv("PATH"), debianFolders); ok {
+	if there() {
 		return nil
 	}
-	fmt.Fprintln(os.Stderr, "pgtest: no PostgreSQL server here: apt-get install postgresql")
-	if err := os.MkdirAll(filepath.Dir(dropIn), 0o755); err != nil {
+	fmt.Fprintf(os.Stderr, "pgtest: installing what is not here: apt-get install %s\n", name)
+	remove, err := keepServicesOff()
+	if err != nil {
 		return fmt.Errorf("install it: %w", err)
 	}
-	if err := os.WriteFile(dropIn, []byte("create_main_cluster = false\n"), 0o644); err != nil {
-		return fmt.Errorf("install it: %w", err)
-	}
-	defer os.Remove(dropIn)
+	defer remove()
 	for _, args := range [][]string{
 		{"update"},
-		{"install", "-y", "--no-install-recommends", "postgresql"},
+		{"install", "-y", "--no-install-recommends", name},
 	} {
 		cmd := exec.Command(apt, append([]string{"-q", "-o", "DPkg::Lock::Timeout=300"}, args...)...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
@@ -53,6 +55,37 @@ func install() error {
 		}
 	}
 	return nil
+}
+
+// keepServicesOff lays dropIn and policy, and removes what it has laid.
+func keepServicesOff() (remove func(), err error) {
+	var laid []string
+	remove = func() {
+		for _, name := range laid {
+			os.Remove(name)
+		}
+	}
+	for _, file := range []struct {
+		name, text string
+		mode       os.FileMode
+	}{
+		{dropIn, "create_main_cluster = false\n", 0o644},
+		{policy, "#!/bin/sh\nexit 101\n", 0o755},
+	} {
+		if _, err := os.Stat(file.name); err == nil {
+			continue
+		}
+		err := os.MkdirAll(filepath.Dir(file.name), 0o755)
+		if err == nil {
+			err = os.WriteFile(file.name, []byte(file.text), file.mode)
+		}
+		if err != nil {
+			remove()
+			return nil, err
+		}
+		laid = append(laid, file.name)
+	}
+	return remove, nil
 }
 
 // lockFolder takes the lock on a folder that processes of this package agree

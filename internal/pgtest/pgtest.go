@@ -13,7 +13,8 @@
 // A private server needs PostgreSQL's server programs. They are looked for on
 // PATH and where Debian puts them. Where they are missing, root on Debian gets
 // them installed; everyone else gets an error that says what to do. No test is
-// ever skipped for want of a server.
+// ever skipped for want of a server. The same goes for PgBouncer, behind which
+// Pooled puts a database; a process that asks for it starts one of its own.
 //
 // # What can go wrong
 //
@@ -85,6 +86,43 @@ func URL(t testing.TB) string {
 		}
 	})
 	return address
+}
+
+// PoolMode is how a PgBouncer shares the server's connections.
+type PoolMode string
+
+const (
+	// PoolTransactions gives a client a connection for each transaction anew.
+	// Nothing that is set outside one lasts.
+	PoolTransactions PoolMode = "transaction"
+
+	// PoolSessions gives a client a connection for as long as it stays.
+	PoolSessions PoolMode = "session"
+)
+
+// pooler returns the PgBouncer that the tests of this process share.
+var pooler = sync.OnceValues(func() (*Pooler, error) {
+	server, err := shared()
+	if err != nil {
+		return nil, err
+	}
+	return StartPooler(context.Background(), server.url, PoolTransactions)
+})
+
+// Pooled returns the address of the database at address, one that URL has
+// made, behind a PgBouncer in transaction mode. Options in the address stay; it
+// has none for poolers. It fails t if there is no PgBouncer to be had.
+func Pooled(t testing.TB, address string) string {
+	t.Helper()
+	p, err := pooler()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	pooled, err := p.URL(address)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return pooled
 }
 
 // exec runs one statement on a connection of its own.

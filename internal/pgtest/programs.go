@@ -17,6 +17,13 @@ import (
 var errNoServer = errors.New("no PostgreSQL server: install one (on Debian: apt-get install postgresql), " +
 	"or set " + Env + " to the URL of one")
 
+// errNoPooler is what a person reads who has no PgBouncer.
+var errNoPooler = errors.New("no PgBouncer: install one (on Debian: apt-get install pgbouncer)")
+
+// poolerFolders is where PgBouncer may be besides PATH: a system's folders for
+// services are not on everybody's.
+var poolerFolders = []string{"/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"}
+
 // debianFolders is where Debian puts the programs of each major version, off
 // PATH.
 const debianFolders = "/usr/lib/postgresql/*/bin"
@@ -32,7 +39,11 @@ func findOrInstall() (programs, error) {
 	if found, ok := find(os.Getenv("PATH"), debianFolders); ok {
 		return found, nil
 	}
-	if err := install(); err != nil {
+	err := install("postgresql", func() bool {
+		_, ok := find(os.Getenv("PATH"), debianFolders)
+		return ok
+	})
+	if err != nil {
 		return "", fmt.Errorf("%w; tried to: %w", errNoServer, err)
 	}
 	found, ok := find(os.Getenv("PATH"), debianFolders)
@@ -76,4 +87,33 @@ func complete(p programs) bool {
 		}
 	}
 	return true
+}
+
+// findOrInstallPooler returns PgBouncer's program, and puts it there if it can
+// and must.
+func findOrInstallPooler() (string, error) {
+	if found, ok := findPooler(); ok {
+		return found, nil
+	}
+	err := install("pgbouncer", func() bool {
+		_, ok := findPooler()
+		return ok
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w; tried to: %w", errNoPooler, err)
+	}
+	found, ok := findPooler()
+	if !ok {
+		return "", errNoPooler
+	}
+	return found, nil
+}
+
+func findPooler() (string, bool) {
+	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), poolerFolders...) {
+		if name, err := exec.LookPath(filepath.Join(dir, "pgbouncer")); err == nil && filepath.IsAbs(name) {
+			return name, true
+		}
+	}
+	return "", false
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,15 +27,19 @@ type Config struct {
 	// that kills processes loses nothing by it, only one that cuts the power
 	// would. Benchmarks set it, for without it they measure another database.
 	Fsync bool
+
+	// Dir is the folder that gets the server's folder. By default it is in
+	// memory where there is room, else in the temporary directory.
+	Dir string
+
+	// Settings are more of the server's settings, NAME=VALUE.
+	Settings []string
 }
 
 // Server is a running PostgreSQL server.
 type Server struct {
-	url    string
-	dir    string
-	as     *syscall.SysProcAttr
-	keeper *exec.Cmd
-	hold   *os.File // the keeper acts when this is closed
+	url string
+	*keeper
 }
 
 // URL returns the address of the server's database postgres, as a superuser.
@@ -68,46 +71,41 @@ func (s *Server) Stop() error {
 	if s.keeper == nil {
 		return nil
 	}
-	if err := s.hold.Close(); err != nil {
-		return fmt.Errorf("stop postgres: %w", err)
-	}
-	if err := s.keeper.Wait(); err != nil {
+	if err := s.keeper.stop(); err != nil {
 		return fmt.Errorf("stop postgres: %w", err)
 	}
 	return nil
 }
 
-// keep is the keeper's program: wait for the end of standard input, then stop
-// the server, if one runs, and remove the folder.
-const keep = `read -r line; "$1" stop -s -D "$2/data" -m immediate; rm -rf "$2"`
+// keepServer is the keeper's program: wait for the end of standard input, then
+// stop the server, if one runs, and remove the folder.
+const keepServer = `read -r line; "$2" stop -s -D "$1/data" -m immediate; rm -rf "$1"`
 
-// newServer makes the server's folder and starts its keeper, before there is
-// anything to keep, so that there is no moment at which a crash leaks.
 func newServer(programs programs, config Config) (*Server, error) {
-	as, err := serverUser()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := makeFolder(config)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, as: as}
-	if err := s.startKeeper(programs); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	keeper, err := startKeeper(dir, keepServer, nil, programs.path("pg_ctl"))
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	return &Server{keeper: keeper}, nil
 }
 
 // memory is where Linux keeps files in memory. A new database is some 300
 // files, which a disk takes ten times as long to make.
 const memory = "/dev/shm"
 
-// makeFolder makes the server's folder: in memory if it need not last and there
-// is room (containers often have but 64 MiB), else in the temporary directory.
+// makeFolder makes the server's folder: where the Config says, in memory if it
+// need not last and there is room (containers often have but 64 MiB), else in
+// the temporary directory.
 func makeFolder(config Config) (string, error) {
 	const pattern = "restaq-pg-*"
 	const enough = 2 << 30 // bytes
+	if config.Dir != "" {
+		return os.MkdirTemp(config.Dir, pattern)
+	}
 	var disk syscall.Statfs_t
 	if !config.Fsync && syscall.Statfs(memory, &disk) == nil && uint64(disk.Bavail)*uint64(disk.Bsize) >= enough {
 		if dir, err := os.MkdirTemp(memory, pattern); err == nil {
@@ -119,42 +117,6 @@ func makeFolder(config Config) (string, error) {
 		return "", fmt.Errorf("make server folder: %w", err)
 	}
 	return dir, nil
-}
-
-func (s *Server) startKeeper(programs programs) error {
-	if s.as.Credential != nil {
-		if err := os.Chown(s.dir, int(s.as.Credential.Uid), int(s.as.Credential.Gid)); err != nil {
-			return fmt.Errorf("give server folder away: %w", err)
-		}
-	}
-	watched, hold, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("start keeper: %w", err)
-	}
-	defer watched.Close()
-	keeper := s.command(context.Background(), "/bin/sh", "-c", keep, "restaq-pg-keeper", programs.path("pg_ctl"), s.dir)
-	keeper.Dir = "/" // the folder goes away
-	keeper.Stdin = watched
-	if err := keeper.Start(); err != nil {
-		return errors.Join(fmt.Errorf("start keeper: %w", err), hold.Close())
-	}
-	s.keeper, s.hold = keeper, hold
-	return nil
-}
-
-// command returns a command that runs as the server's user, in the server's
-// folder, out of reach of the terminal's signals, and unmoved by whatever the
-// environment says to PostgreSQL's programs.
-func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = s.dir
-	cmd.SysProcAttr = s.as
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "PG") {
-			cmd.Env = append(cmd.Env, variable)
-		}
-	}
-	return cmd
 }
 
 // start lays the server's files and starts it. A free port may be taken by
@@ -186,10 +148,8 @@ func (s *Server) initialise(ctx context.Context, programs programs, password str
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
-	if s.as.Credential != nil {
-		if err := os.Chown(file, int(s.as.Credential.Uid), int(s.as.Credential.Gid)); err != nil {
-			return fmt.Errorf("give password file away: %w", err)
-		}
+	if err := s.give(file); err != nil {
+		return err
 	}
 	cmd := s.command(ctx, programs.path("initdb"), "-D", filepath.Join(s.dir, "data"), "-U", "postgres",
 		"-A", "password", "--pwfile", file, "-E", "UTF8", "--no-locale", "--no-sync", "--no-instructions")
@@ -215,6 +175,9 @@ func (s *Server) run(ctx context.Context, programs programs, config Config, port
 		"-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(port),
 		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB",
 		"-c", "fsync="+durable, "-c", "full_page_writes="+durable)
+	for _, setting := range config.Settings {
+		cmd.Args = append(cmd.Args, "-c", setting)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start postgres: %w", err)
@@ -224,19 +187,20 @@ func (s *Server) run(ctx context.Context, programs programs, config Config, port
 		_ = cmd.Wait() // the state below says more
 		exited <- cmd.ProcessState.String()
 	}()
-	if err := s.ready(ctx, exited); err != nil {
+	if err := ready(ctx, s.url, exited); err != nil {
 		lines, _ := os.ReadFile(logName) // best effort: the error stands without
 		return fmt.Errorf("start postgres: %w\n%s", err, lines)
 	}
 	return nil
 }
 
-// ready returns when the server takes connections, has exited, or ctx is over.
-func (s *Server) ready(ctx context.Context, exited <-chan string) error {
+// ready returns when the server at address takes connections, has exited, or
+// ctx is over.
+func ready(ctx context.Context, address string, exited <-chan string) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := pgx.Connect(ctx, s.url)
+		conn, err := pgx.Connect(ctx, address)
 		if err == nil {
 			return conn.Close(ctx)
 		}
