@@ -17,3 +17,17 @@ func (rt *Runtime) WaitActive() {
 
 // Held returns how many executions the runtime holds in memory.
 func (rt *Runtime) Held() int { return len(rt.running()) }
+
+// WaitIdle returns when no slot is taken and no older work may wait: the next
+// delivery begins its executions itself.
+func (rt *Runtime) WaitIdle() {
+	for {
+		rt.work.mu.Lock()
+		idle := rt.work.active && !rt.work.backlog && rt.work.free == rt.work.slots
+		rt.work.mu.Unlock()
+		if idle {
+			return
+		}
+		runtime.Gosched()
+	}
+}
