@@ -3,7 +3,9 @@ package codec_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/restaq/restaq/runtime/codec"
@@ -71,9 +73,31 @@ func TestFingerprintIsStable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "01e9dca690c627cd99602cbc5123c9c8b9"
+	const want = "01f5a8cab5d490eb5d8ed01abc8b20af95"
 	if hex.EncodeToString(got) != want {
 		t.Errorf("fingerprint %x, want %s", got, want)
+	}
+}
+
+func TestFingerprintOfWhatIsAppendedIsThatOfTheText(t *testing.T) {
+	text := []byte(`["cus_1",2999,{"a":[true,null],"b":-1.50}]`)
+	want, err := codec.Fingerprint([]byte("key"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // with a buffer that was used before
+		got, err := codec.FingerprintOf([]byte("key"), func(dst []byte) ([]byte, error) { return append(dst, text...), nil })
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%x, %v; want %x", got, err, want)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := codec.FingerprintOf(nil, func([]byte) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("%v, want the error of what appends", err)
+	}
+	huge := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	if _, err := codec.FingerprintOf(nil, func(dst []byte) ([]byte, error) { return append(dst, huge...), nil }); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -24,55 +25,96 @@ const FingerprintV1 = 1
 // whatever the order of members, the spelling of numbers and strings, and the
 // white space.
 //
-// Algorithm 1, with h(tag, x) the first 16 bytes of SHA-256(key ‖ tag ‖ x),
-// the tag being one ASCII letter:
+// Algorithm 1 is the first 16 bytes of SHA-256(key ‖ "v" ‖ e(value)), with e
 //
-//	null    h("n", "")
-//	true    h("t", "")
-//	false   h("f", "")
-//	number  h("d", its decimal digits without leading and trailing zeros,
-//	        after "-" if negative, then "e" and the decimal exponent of the
-//	        last digit; "0" for every zero)
-//	string  h("s", its UTF-8 text, unpaired surrogates and invalid bytes as U+FFFD)
-//	array   h("a", the elements' fingerprints in order)
-//	object  h("o", the sum modulo 2¹²⁸, big-endian, over the members of
-//	        h("m", fingerprint of the name ‖ fingerprint of the value))
+//	null    n
+//	true    t
+//	false   f
+//	number  d, its decimal digits without leading and trailing zeros, after "-"
+//	        if negative, then "e" and the decimal exponent of the last digit
+//	        ("0" for every zero), then ";"
+//	string  s, its UTF-8 text, unpaired surrogates and invalid bytes as U+FFFD,
+//	        then the byte FF, which no text holds
+//	array   [, the elements' encodings in order, then ]
+//	object  {, then the sum modulo 2¹²⁸, big-endian, over the members of the
+//	        first 16 bytes of SHA-256(key ‖ "m" ‖ e(name) ‖ e(value))
 func Fingerprint(key, value []byte) ([]byte, error) {
-	f := fingerprinter{data: value, buf: append(make([]byte, 0, len(key)+256), key...), key: len(key)}
-	sum, err := f.value(0)
-	if err == nil && f.next() != 0 {
-		err = f.errorf("data after the JSON value")
-	}
+	f := fingerprinters.Get().(*fingerprinter)
+	defer f.free()
+	return f.fingerprint(key, value)
+}
+
+// FingerprintOf is Fingerprint of the JSON text that appendTo appends to dst,
+// which it must not keep.
+func FingerprintOf(key []byte, appendTo func(dst []byte) ([]byte, error)) ([]byte, error) {
+	f := fingerprinters.Get().(*fingerprinter)
+	defer f.free()
+	text, err := appendTo(f.text[:0])
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte{FingerprintV1}, sum[:]...), nil
+	f.text = text
+	return f.fingerprint(key, text)
 }
 
 type fingerprint [16]byte
 
 // fingerprinter reads a JSON text once, from front to back.
 type fingerprinter struct {
+	key  []byte
 	data []byte
 	pos  int
 
-	buf   []byte // the key, and behind it what is being hashed
-	key   int    // the key's length
-	stack []byte // fingerprints of the elements of the arrays that are open
-	text  []byte // a string's text, if it is not spelled as it is
+	// buf is what is to be hashed: the whole value's encoding and behind it,
+	// while one of its members is read, that member's, and so on.
+	buf []byte
+
+	text []byte // of FingerprintOf
+}
+
+var fingerprinters = sync.Pool{New: func() any { return new(fingerprinter) }}
+
+// maxKept is the size up to which buffers are used again, in bytes.
+const maxKept = 16 << 10
+
+// free gives f back for another text.
+func (f *fingerprinter) free() {
+	f.key, f.data = nil, nil
+	if cap(f.buf)+cap(f.text) <= maxKept {
+		fingerprinters.Put(f)
+	}
+}
+
+func (f *fingerprinter) fingerprint(key, value []byte) ([]byte, error) {
+	f.key, f.data, f.pos, f.buf = key, value, 0, f.buf[:0]
+	mark := f.begin('v')
+	err := f.value(0)
+	if err == nil && f.next() != 0 {
+		err = f.errorf("data after the JSON value")
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := f.end(mark)
+	return append(append(make([]byte, 0, 1+len(sum)), FingerprintV1), sum[:]...), nil
+}
+
+// begin begins what is to be hashed by itself.
+func (f *fingerprinter) begin(tag byte) (mark int) {
+	mark = len(f.buf)
+	f.buf = append(append(f.buf, f.key...), tag)
+	return mark
+}
+
+// end hashes what was appended since begin, and removes it.
+func (f *fingerprinter) end(mark int) fingerprint {
+	sum := sha256.Sum256(f.buf[mark:])
+	f.buf = f.buf[:mark]
+	return fingerprint(sum[:16])
 }
 
 func (f *fingerprinter) errorf(format string, args ...any) error {
 	return fmt.Errorf("read JSON value: offset %d: %s", f.pos, fmt.Sprintf(format, args...))
-}
-
-func (f *fingerprinter) hash(tag byte, content ...[]byte) fingerprint {
-	f.buf = append(f.buf[:f.key], tag)
-	for _, c := range content {
-		f.buf = append(f.buf, c...)
-	}
-	sum := sha256.Sum256(f.buf)
-	return fingerprint(sum[:16])
 }
 
 // next skips white space and returns the byte that follows, 0 at the end. A
@@ -90,20 +132,20 @@ func (f *fingerprinter) next() byte {
 	return 0
 }
 
-func (f *fingerprinter) value(depth int) (fingerprint, error) {
+// value reads a value and appends its encoding to buf.
+func (f *fingerprinter) value(depth int) error {
 	switch c := f.next(); c {
 	case 'n':
-		return f.literal("null", 'n')
+		return f.literal("null")
 	case 't':
-		return f.literal("true", 't')
+		return f.literal("true")
 	case 'f':
-		return f.literal("false", 'f')
+		return f.literal("false")
 	case '"':
-		text, err := f.string()
-		return f.hash('s', text), err
+		return f.string()
 	case '[', '{':
 		if depth == maxDepth {
-			return fingerprint{}, f.errorf("nested more than %d deep", maxDepth)
+			return f.errorf("nested more than %d deep", maxDepth)
 		}
 		if c == '[' {
 			return f.array(depth + 1)
@@ -112,68 +154,52 @@ func (f *fingerprinter) value(depth int) (fingerprint, error) {
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return f.number()
 	case 0:
-		return fingerprint{}, f.errorf("unexpected end")
+		return f.errorf("unexpected end")
 	}
-	return fingerprint{}, f.errorf("unexpected character %q", f.data[f.pos])
+	return f.errorf("unexpected character %q", f.data[f.pos])
 }
 
-func (f *fingerprinter) literal(word string, tag byte) (fingerprint, error) {
+func (f *fingerprinter) literal(word string) error {
 	if !bytes.HasPrefix(f.data[f.pos:], []byte(word)) {
-		return fingerprint{}, f.errorf("want %s", word)
+		return f.errorf("want %s", word)
 	}
 	f.pos += len(word)
-	return f.hash(tag), nil
+	f.buf = append(f.buf, word[0])
+	return nil
 }
 
-func (f *fingerprinter) array(depth int) (fingerprint, error) {
+func (f *fingerprinter) array(depth int) error {
 	f.pos++
-	mark := len(f.stack)
-	if f.next() == ']' {
-		f.pos++
-		return f.hash('a'), nil
-	}
-	for {
-		e, err := f.value(depth)
-		if err != nil {
-			return e, err
+	f.buf = append(f.buf, '[')
+	end := f.next() == ']'
+	for !end {
+		if err := f.value(depth); err != nil {
+			return err
 		}
-		f.stack = append(f.stack, e[:]...)
 		switch f.next() {
 		case ',':
 			f.pos++
 		case ']':
-			f.pos++
-			sum := f.hash('a', f.stack[mark:])
-			f.stack = f.stack[:mark]
-			return sum, nil
+			end = true
 		default:
-			return fingerprint{}, f.errorf("want , or ]")
+			return f.errorf("want , or ]")
 		}
 	}
+	f.pos++
+	f.buf = append(f.buf, ']')
+	return nil
 }
 
-func (f *fingerprinter) object(depth int) (fingerprint, error) {
+func (f *fingerprinter) object(depth int) error {
 	f.pos++
 	var hi, lo uint64
 	end := f.next() == '}'
 	for !end {
-		if f.next() != '"' {
-			return fingerprint{}, f.errorf("want a member's name")
+		mark := f.begin('m')
+		if err := f.member(depth); err != nil {
+			return err
 		}
-		text, err := f.string()
-		if err != nil {
-			return fingerprint{}, err
-		}
-		name := f.hash('s', text)
-		if f.next() != ':' {
-			return fingerprint{}, f.errorf("want :")
-		}
-		f.pos++
-		value, err := f.value(depth)
-		if err != nil {
-			return value, err
-		}
-		m := f.hash('m', name[:], value[:])
+		m := f.end(mark)
 		var carry uint64
 		lo, carry = bits.Add64(lo, binary.BigEndian.Uint64(m[8:]), 0)
 		hi, _ = bits.Add64(hi, binary.BigEndian.Uint64(m[:8]), carry)
@@ -183,58 +209,66 @@ func (f *fingerprinter) object(depth int) (fingerprint, error) {
 		case '}':
 			end = true
 		default:
-			return fingerprint{}, f.errorf("want , or }")
+			return f.errorf("want , or }")
 		}
 	}
 	f.pos++
-	var sum fingerprint
-	binary.BigEndian.PutUint64(sum[:8], hi)
-	binary.BigEndian.PutUint64(sum[8:], lo)
-	return f.hash('o', sum[:]), nil
+	f.buf = append(f.buf, '{')
+	f.buf = binary.BigEndian.AppendUint64(f.buf, hi)
+	f.buf = binary.BigEndian.AppendUint64(f.buf, lo)
+	return nil
 }
 
-// string reads a string and returns its text, which is good until the next
-// one.
-func (f *fingerprinter) string() ([]byte, error) {
+// member reads a member's name and value.
+func (f *fingerprinter) member(depth int) error {
+	if f.next() != '"' {
+		return f.errorf("want a member's name")
+	}
+	if err := f.string(); err != nil {
+		return err
+	}
+	if f.next() != ':' {
+		return f.errorf("want :")
+	}
 	f.pos++
-	start := f.pos
-	for ; f.pos < len(f.data); f.pos++ {
+	return f.value(depth)
+}
+
+// string reads a string, in runs of what is spelled as it is.
+func (f *fingerprinter) string() error {
+	f.pos++
+	f.buf = append(f.buf, 's')
+	for run := f.pos; f.pos < len(f.data); {
 		switch c := f.data[f.pos]; {
 		case c == '"':
-			text := f.data[start:f.pos]
+			f.buf = append(append(f.buf, f.data[run:f.pos]...), 0xff)
 			f.pos++
-			return text, nil
-		case c == '\\' || c >= utf8.RuneSelf:
-			f.text = append(f.text[:0], f.data[start:f.pos]...)
-			return f.spelled()
+			return nil
 		case c < ' ':
-			return nil, f.errorf("control character in a string")
-		}
-	}
-	return nil, f.errorf("unexpected end of a string")
-}
-
-// spelled goes on with a string that has escapes or other characters than
-// ASCII's.
-func (f *fingerprinter) spelled() ([]byte, error) {
-	for f.pos < len(f.data) {
-		switch c := f.data[f.pos]; {
-		case c == '"':
+			return f.errorf("control character in a string")
+		case c < utf8.RuneSelf && c != '\\':
 			f.pos++
-			return f.text, nil
-		case c == '\\':
-			if err := f.escape(); err != nil {
-				return nil, err
+		default:
+			f.buf = append(f.buf, f.data[run:f.pos]...)
+			if err := f.spelled(); err != nil {
+				return err
 			}
-		case c < ' ':
-			return nil, f.errorf("control character in a string")
-		default: // an invalid byte becomes U+FFFD
-			r, size := utf8.DecodeRune(f.data[f.pos:])
-			f.text = utf8.AppendRune(f.text, r)
-			f.pos += size
+			run = f.pos
 		}
 	}
-	return nil, f.errorf("unexpected end of a string")
+	return f.errorf("unexpected end of a string")
+}
+
+// spelled reads an escape, or a character that is not ASCII's: an invalid byte
+// becomes U+FFFD.
+func (f *fingerprinter) spelled() error {
+	if f.data[f.pos] == '\\' {
+		return f.escape()
+	}
+	r, size := utf8.DecodeRune(f.data[f.pos:])
+	f.buf = utf8.AppendRune(f.buf, r)
+	f.pos += size
+	return nil
 }
 
 // escapes are the escapes of one letter.
@@ -246,7 +280,7 @@ func (f *fingerprinter) escape() error {
 	}
 	letter := f.data[f.pos+1]
 	if c := escapes[letter]; c != 0 {
-		f.text = append(f.text, c)
+		f.buf = append(f.buf, c)
 		f.pos += 2
 		return nil
 	}
@@ -263,7 +297,7 @@ func (f *fingerprinter) escape() error {
 			r = utf8.RuneError
 		}
 	}
-	f.text = utf8.AppendRune(f.text, r)
+	f.buf = utf8.AppendRune(f.buf, r)
 	return nil
 }
 
@@ -290,19 +324,20 @@ func (f *fingerprinter) hex(pos int) rune {
 }
 
 // number reads a number as JSON's grammar has it.
-func (f *fingerprinter) number() (fingerprint, error) {
+func (f *fingerprinter) number() error {
 	start := f.pos
 	if f.data[f.pos] == '-' {
 		f.pos++
 	}
 	first := f.pos
 	if whole := f.digits(); whole == 0 || whole > 1 && f.data[first] == '0' {
-		return fingerprint{}, f.errorf("number is not as JSON has it")
+		return f.errorf("number is not as JSON has it")
 	}
+	integer := f.pos
 	if f.at('.') {
 		f.pos++
 		if f.digits() == 0 {
-			return fingerprint{}, f.errorf("number is not as JSON has it")
+			return f.errorf("number is not as JSON has it")
 		}
 	}
 	if f.at('e') || f.at('E') {
@@ -311,10 +346,24 @@ func (f *fingerprinter) number() (fingerprint, error) {
 			f.pos++
 		}
 		if f.digits() == 0 {
-			return fingerprint{}, f.errorf("number is not as JSON has it")
+			return f.errorf("number is not as JSON has it")
 		}
 	}
-	return f.hash('d', []byte(canonicalNumber(string(f.data[start:f.pos])))), nil
+	f.buf = append(f.buf, 'd')
+	if f.pos == integer && f.data[first] != '0' {
+		f.buf = appendInteger(f.buf, f.data[start:f.pos])
+	} else {
+		f.buf = append(f.buf, canonicalNumber(string(f.data[start:f.pos]))...)
+	}
+	f.buf = append(f.buf, ';')
+	return nil
+}
+
+// appendInteger appends the canonical form of an integer other than zero.
+func appendInteger(dst, text []byte) []byte {
+	digits := bytes.TrimRight(text, "0")
+	dst = append(append(dst, digits...), 'e')
+	return strconv.AppendInt(dst, int64(len(text)-len(digits)), 10)
 }
 
 func (f *fingerprinter) at(c byte) bool { return f.pos < len(f.data) && f.data[f.pos] == c }

@@ -3,12 +3,12 @@ package codec
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
+	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,48 +19,40 @@ func slowFingerprint(key, value []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber()
 	f := slow{key: key, dec: dec}
-	sum, err := f.value()
+	encoding, err := f.value()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("data after the JSON value")
 	}
-	return append([]byte{FingerprintV1}, sum[:]...), nil
+	return append([]byte{FingerprintV1}, f.hash("v"+encoding)...), nil
 }
 
 type slow struct {
 	key []byte
 	dec *json.Decoder
-	buf []byte
 }
 
-func (f *slow) hash(tag byte, content ...[]byte) fingerprint {
-	f.buf = append(append(f.buf[:0], f.key...), tag)
-	for _, c := range content {
-		f.buf = append(f.buf, c...)
-	}
-	sum := sha256.Sum256(f.buf)
-	return fingerprint(sum[:16])
+func (f *slow) hash(content string) []byte {
+	sum := sha256.Sum256([]byte(string(f.key) + content))
+	return sum[:16]
 }
 
-func (f *slow) value() (fingerprint, error) {
+func (f *slow) value() (string, error) {
 	tok, err := f.dec.Token()
 	if err != nil {
-		return fingerprint{}, fmt.Errorf("read JSON value: %w", err)
+		return "", fmt.Errorf("read JSON value: %w", err)
 	}
 	switch tok := tok.(type) {
 	case nil:
-		return f.hash('n'), nil
+		return "n", nil
 	case bool:
-		if tok {
-			return f.hash('t'), nil
-		}
-		return f.hash('f'), nil
+		return strconv.FormatBool(tok)[:1], nil
 	case json.Number:
-		return f.hash('d', []byte(canonicalNumber(string(tok)))), nil
+		return "d" + canonicalNumber(string(tok)) + ";", nil
 	case string:
-		return f.hash('s', []byte(tok)), nil
+		return "s" + tok + "\xff", nil
 	}
 	if tok == json.Delim('[') {
 		return f.array()
@@ -68,44 +60,35 @@ func (f *slow) value() (fingerprint, error) {
 	return f.object()
 }
 
-func (f *slow) array() (fingerprint, error) {
-	var elements []byte
+func (f *slow) array() (string, error) {
+	var elements strings.Builder
 	for f.dec.More() {
 		e, err := f.value()
 		if err != nil {
-			return e, err
+			return "", err
 		}
-		elements = append(elements, e[:]...)
+		elements.WriteString(e)
 	}
-	if _, err := f.dec.Token(); err != nil {
-		return fingerprint{}, err
-	}
-	return f.hash('a', elements), nil
+	_, err := f.dec.Token()
+	return "[" + elements.String() + "]", err
 }
 
-func (f *slow) object() (fingerprint, error) {
-	var hi, lo uint64
+func (f *slow) object() (string, error) {
+	sum := new(big.Int)
 	for f.dec.More() {
 		name, err := f.value()
 		if err != nil {
-			return name, err
+			return "", err
 		}
 		value, err := f.value()
 		if err != nil {
-			return value, err
+			return "", err
 		}
-		m := f.hash('m', name[:], value[:])
-		var carry uint64
-		lo, carry = bits.Add64(lo, binary.BigEndian.Uint64(m[8:]), 0)
-		hi, _ = bits.Add64(hi, binary.BigEndian.Uint64(m[:8]), carry)
+		sum.Add(sum, new(big.Int).SetBytes(f.hash("m"+name+value)))
 	}
-	if _, err := f.dec.Token(); err != nil {
-		return fingerprint{}, err
-	}
-	var sum fingerprint
-	binary.BigEndian.PutUint64(sum[:8], hi)
-	binary.BigEndian.PutUint64(sum[8:], lo)
-	return f.hash('o', sum[:]), nil
+	sum.Mod(sum, new(big.Int).Lsh(big.NewInt(1), 128))
+	_, err := f.dec.Token()
+	return "{" + string(sum.FillBytes(make([]byte, 16))), err
 }
 
 func FuzzFingerprint(f *testing.F) {
