@@ -20,6 +20,7 @@ type builder struct {
 	set           *schema.Set
 	problems      *schema.Problems
 	shapes        *shaper
+	only          filter
 	scope         naming.Scope
 
 	sources  []source
@@ -52,7 +53,7 @@ func newBuilder(provider, pkg string, set *schema.Set, problems *schema.Problems
 func (b *builder) build() templates.EventPackage {
 	b.scope.Take("Decode")
 	var defs []definition
-	b.sources, defs = survey(b.set, b.problems)
+	b.sources, defs = survey(b.set, b.only, b.problems)
 	if len(b.sources) == 0 {
 		b.problems.Errorf(schema.Position{File: b.provider}, "no event types: name them by x-restaq-events, or a file for its event type")
 		return templates.EventPackage{}

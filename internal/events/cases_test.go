@@ -20,7 +20,8 @@ import (
 
 // Each case in testdata is a provider:
 //
-//	*.json      its schemas
+//	*.json      its schemas; *.yaml too
+//	only        patterns of the event types that are wanted, one a line
 //	problems    what is reported, one line each
 //	instances   payloads: EVENT JSON, and where encoding gives something else,
 //	            => JSON on the next line; => error TEXT where decoding refuses it
@@ -49,13 +50,16 @@ func (m *module) add(t *testing.T, name string) {
 	}
 	pkg := strings.TrimSuffix(filepath.Base(name), ".txtar")
 	c := testcase{pkg: pkg}
+	options := events.Options{Provider: pkg, Package: pkg}
 	var in []schema.File
 	var wantProblems string
 	want := map[string][]byte{}
 	for _, f := range archive.Files {
 		switch {
-		case filepath.Ext(f.Name) == ".json":
+		case filepath.Ext(f.Name) == ".json", filepath.Ext(f.Name) == ".yaml":
 			in = append(in, schema.File{Path: f.Name, Data: f.Data})
+		case f.Name == "only":
+			options.Only = strings.Fields(string(f.Data))
 		case f.Name == "problems":
 			wantProblems = string(f.Data)
 		case f.Name == "instances":
@@ -68,8 +72,8 @@ func (m *module) add(t *testing.T, name string) {
 			t.Fatalf("unknown section %s", f.Name)
 		}
 	}
-	files, problems := events.Generate(pkg, pkg, in)
-	if again, _ := events.Generate(pkg, pkg, in); !slices.EqualFunc(files, again, func(a, b events.File) bool { return a.Path == b.Path && bytes.Equal(a.Content, b.Content) }) {
+	files, problems := events.Generate(options, in)
+	if again, _ := events.Generate(options, in); !slices.EqualFunc(files, again, func(a, b events.File) bool { return a.Path == b.Path && bytes.Equal(a.Content, b.Content) }) {
 		t.Error("a second run gave other bytes")
 	}
 	var text strings.Builder

@@ -18,9 +18,16 @@ type Options struct {
 	// Provider is the first word of every event type. Required.
 	Provider string
 
-	// In are schema files, or folders whose *.json files are read, subfolders
-	// included. Hidden folders, testdata and restaq.*.json are passed over.
+	// In are schema files, in JSON or YAML, or folders whose *.json, *.yaml and
+	// *.yml files are read, subfolders included. Hidden folders, testdata and
+	// restaq.*.json are passed over.
 	In []string
+
+	// Only are patterns of event types, in which * stands for any text and ? for
+	// any character; the provider may stand before them. Event types that match
+	// none are left out, and with them the types that they alone reach. Default:
+	// all.
+	Only []string
 
 	// Package is the name of the package. Default: the provider's letters and
 	// digits.
@@ -43,23 +50,25 @@ func Run(o Options) ([]File, schema.Problems) {
 	if problems.Failed() {
 		return nil, problems.Sorted()
 	}
-	return Generate(o.Provider, pkg, files)
+	o.Package = pkg
+	return Generate(o, files)
 }
 
-// Generate is Run without the file system.
-func Generate(provider, pkg string, in []schema.File) ([]File, schema.Problems) {
+// Generate is Run on files that were read already. o.In has no part in it.
+func Generate(o Options, in []schema.File) ([]File, schema.Problems) {
 	set, problems := schema.Load(in)
 	if problems.Failed() {
 		return nil, problems
 	}
-	b := newBuilder(provider, pkg, set, &problems)
+	b := newBuilder(o.Provider, o.Package, set, &problems)
+	b.only = newFilter(o.Provider, o.Only)
 	built := b.build()
 	if problems.Failed() {
 		return nil, problems.Sorted()
 	}
 	files, err := emit(built)
 	if err != nil {
-		problems.Errorf(schema.Position{File: pkg}, "%v", err)
+		problems.Errorf(schema.Position{File: o.Package}, "%v", err)
 		return nil, problems
 	}
 	return files, problems.Sorted()
@@ -114,7 +123,7 @@ func readAll(in []string, problems *schema.Problems) []schema.File {
 			if err != nil {
 				problems.Errorf(schema.Position{File: name}, "read schemas: %v", err)
 			} else if len(found) == 0 {
-				problems.Errorf(schema.Position{File: name}, "the folder holds no *.json file")
+				problems.Errorf(schema.Position{File: name}, "the folder holds no schema: no *.json, *.yaml or *.yml file")
 			}
 			paths = append(paths, found...)
 		}
@@ -132,6 +141,9 @@ func readAll(in []string, problems *schema.Problems) []schema.File {
 	return files
 }
 
+// extensions are those of the files in a folder that are read.
+var extensions = []string{".json", ".yaml", ".yml"}
+
 // schemaFiles returns the schema files below a folder.
 func schemaFiles(dir string) ([]string, error) {
 	var found []string
@@ -143,7 +155,7 @@ func schemaFiles(dir string) ([]string, error) {
 		switch {
 		case entry.IsDir() && p != dir && (name == "testdata" || name[0] == '.' || name[0] == '_'):
 			return filepath.SkipDir
-		case !entry.IsDir() && path.Ext(name) == ".json" && name[0] != '.' && name[0] != '_' && !strings.HasPrefix(name, "restaq."):
+		case !entry.IsDir() && slices.Contains(extensions, path.Ext(name)) && name[0] != '.' && name[0] != '_' && !strings.HasPrefix(name, "restaq."):
 			found = append(found, p)
 		}
 		return nil

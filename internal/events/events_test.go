@@ -63,7 +63,7 @@ func TestRunReportsWhatIsMissing(t *testing.T) {
 	}{
 		"no input":         {events.Options{Provider: "p"}, "no schema file or folder"},
 		"no such file":     {events.Options{Provider: "p", In: []string{filepath.Join(dir, "none.json")}}, "read schemas"},
-		"an empty folder":  {events.Options{Provider: "p", In: []string{filepath.Join(dir, "empty")}}, "holds no *.json file"},
+		"an empty folder":  {events.Options{Provider: "p", In: []string{filepath.Join(dir, "empty")}}, "holds no schema"},
 		"a bad provider":   {events.Options{Provider: "My.Shop", In: []string{dir}}, "provider \"My.Shop\""},
 		"no provider":      {events.Options{In: []string{dir}}, "provider \"\""},
 		"a bad package":    {events.Options{Provider: "p", Package: "for", In: []string{dir}}, "package \"for\""},
@@ -85,7 +85,7 @@ func TestAdditionsRenameNothing(t *testing.T) {
 	after := `{"$defs": {"ev": {"x-restaq-events": ["a.b", "a.c", "a"], "type": "object", "properties": {"user_id": {"enum": ["en-GB", "en_GB"]}, "in": {"type": "object", "properties": {"x": {"type": "string"}, "X": {"type": "integer"}}}, "userId": {"type": "string"}, "in_x": {"type": "object", "properties": {"y": {"type": "integer"}}}}},
 		"z": {"type": "object", "properties": {"a": {"type": "integer"}}}}}`
 	names := func(text string) map[string]bool {
-		files, problems := events.Generate("p", "p", []schema.File{{Path: "s.json", Data: []byte(text)}})
+		files, problems := events.Generate(events.Options{Provider: "p", Package: "p"}, []schema.File{{Path: "s.json", Data: []byte(text)}})
 		for _, p := range problems {
 			t.Error(p)
 		}
@@ -133,7 +133,7 @@ func FuzzGenerate(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		files, problems := events.Generate("p", "p", []schema.File{{Path: "a.b.json", Data: data}})
+		files, problems := events.Generate(events.Options{Provider: "p", Package: "p"}, []schema.File{{Path: "a.b.json", Data: data}})
 		if problems.Failed() {
 			return
 		}

@@ -35,7 +35,7 @@ func (b *builder) fields(d *declared) []templates.EventField {
 		}
 		shape := b.shapes.shape(p.Schema)
 		if shape.widened != "" {
-			b.problems.Warnf(p.Schema.Position, "property %q is kept as raw JSON: %s", p.Name, shape.widened)
+			b.problems.Widenf(p.Schema.Position, "property %q is kept as raw JSON: %s", p.Name, shape.widened)
 		}
 		t, option := member(b.typeOf(shape, d.parent, names[i]), p.Required, shape.null)
 		fields = append(fields, templates.EventField{
@@ -126,7 +126,7 @@ func (b *builder) typeOf(s *shape, parent, field string) *templates.EventType {
 // holder returns the type of a shape that holds values of another.
 func (b *builder) holder(s *shape, parent, field string) *templates.EventType {
 	if b.inside[s] {
-		b.problems.Warnf(s.owner.Position, "an array or map that holds itself is kept as raw JSON")
+		b.problems.Widenf(s.owner.Position, "an array or map that holds itself is kept as raw JSON")
 		return raw
 	}
 	b.inside[s] = true
@@ -151,7 +151,7 @@ func (b *builder) element(s *schema.Schema, parent, field string) *templates.Eve
 	}
 	shape := b.shapes.shape(s)
 	if shape.widened != "" {
-		b.problems.Warnf(s.Position, "it is kept as raw JSON: %s", shape.widened)
+		b.problems.Widenf(s.Position, "it is kept as raw JSON: %s", shape.widened)
 	}
 	t := b.typeOf(shape, parent, field)
 	if t, _ = member(t, true, shape.null); shape.null && t.Kind == templates.Slice {

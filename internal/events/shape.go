@@ -254,7 +254,7 @@ func (sh *shaper) objectShape(out *shape, s *schema.Schema) {
 	case len(s.Properties) > 0:
 		out.form, out.props = object, s.Properties
 		if s.Additional != nil && s.Additional.Always == nil {
-			sh.problems.Warnf(s.Additional.Position, "members beyond the properties are left out of the struct")
+			sh.problems.Widenf(s.Additional.Position, "members beyond the properties are left out of the struct")
 		}
 	case s.Additional != nil && s.Additional.Always == nil:
 		out.form, out.elem = dictionary, s.Additional
@@ -277,7 +277,7 @@ func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
 	for _, p := range rest {
 		if next := sh.shape(p); !sameForm(first, next) {
 			out.elem = nil
-			sh.problems.Warnf(p.Position, "the items are kept as raw JSON: they differ in type")
+			sh.problems.Widenf(p.Position, "the items are kept as raw JSON: they differ in type")
 			return
 		}
 	}

@@ -22,54 +22,82 @@ type definition struct {
 	file   string // tells entries of one name apart
 }
 
-// survey finds the events and the named types of a set.
-func survey(set *schema.Set, problems *schema.Problems) (sources []source, defs []definition) {
-	seen := map[string]schema.Position{}
-	add := func(s *schema.Schema, name string, types []string) {
-		src := source{schema: s, name: name}
-		for _, t := range types {
-			at, twice := seen[t]
-			switch {
-			case !eventTypeLegal(t):
-				problems.Errorf(s.Position, "event type %q: it must be words joined by dots, without spaces", t)
-			case twice:
-				problems.Errorf(s.Position, "event type %q stands at %s already", t, at)
-			default:
-				seen[t] = s.Position
+// survey finds the events and the named types of a set. Of the event types only
+// those that only admits are sources.
+func survey(set *schema.Set, only filter, problems *schema.Problems) (sources []source, defs []definition) {
+	v := surveyor{set: set, only: only, problems: problems, seen: map[string]schema.Position{}, payloads: map[*schema.Schema]bool{}}
+	for _, doc := range set.Documents {
+		reportMisplaced(doc, problems)
+		if !v.webhooks(doc) && !v.stripe(doc) && !v.catalogue(doc) {
+			v.document(doc)
+		}
+		for _, d := range doc.Root.Defs {
+			if !v.payloads[d.Schema] || d.Schema.IsEvent && set.References(d.Schema) > 0 {
+				v.defs = append(v.defs, definition{d.Schema, d.Name, baseName(doc.File)})
+			}
+		}
+	}
+	only.reportUnused(v.seen, problems)
+	return v.sources, v.defs
+}
+
+// surveyor collects what survey finds.
+type surveyor struct {
+	set      *schema.Set
+	only     filter
+	problems *schema.Problems
+	sources  []source
+	defs     []definition
+	seen     map[string]schema.Position // event types
+	payloads map[*schema.Schema]bool    // definitions that are nothing but payloads of events
+}
+
+// add adds a source of event types.
+func (v *surveyor) add(s *schema.Schema, name string, types []string) {
+	src := source{schema: s, name: name}
+	for _, t := range types {
+		at, twice := v.seen[t]
+		switch {
+		case !eventTypeLegal(t):
+			v.problems.Errorf(s.Position, "event type %q: it must be words joined by dots, without spaces", t)
+		case twice:
+			v.problems.Errorf(s.Position, "event type %q stands at %s already", t, at)
+		default:
+			v.seen[t] = s.Position
+			if v.only.admits(t) {
 				src.types = append(src.types, t)
 			}
 		}
-		if len(src.types) > 0 {
-			sources = append(sources, src)
+	}
+	if len(src.types) > 0 {
+		v.sources = append(v.sources, src)
+	}
+}
+
+// document finds the events that a file names by x-restaq-events, or is named
+// for.
+func (v *surveyor) document(doc *schema.Document) {
+	root, base := doc.Root, baseName(doc.File)
+	says := root.IsEvent
+	for _, d := range root.Defs {
+		if d.Schema.IsEvent {
+			says = true
+			v.payloads[d.Schema] = true
+			v.add(d.Schema, d.Name, d.Schema.Events)
 		}
 	}
-	for _, doc := range set.Documents {
-		reportMisplaced(doc, problems)
-		root, base := doc.Root, baseName(doc.File)
-		says := root.IsEvent
-		for _, d := range root.Defs {
-			says = says || d.Schema.IsEvent
-			if d.Schema.IsEvent {
-				add(d.Schema, d.Name, d.Schema.Events)
-			}
-			if !d.Schema.IsEvent || set.Referenced(d.Schema) {
-				defs = append(defs, definition{d.Schema, d.Name, base})
-			}
-		}
-		isEvent := true
-		switch {
-		case root.IsEvent:
-			add(root, base, root.Events)
-		case !says && describes(root) && !set.Shared(doc):
-			add(root, base, []string{base})
-		default:
-			isEvent = false
-		}
-		if describes(root) && (!isEvent || set.Referenced(root)) {
-			defs = append(defs, definition{root, base, base})
-		}
+	isEvent := true
+	switch {
+	case root.IsEvent:
+		v.add(root, base, root.Events)
+	case !says && describes(root) && !v.set.Shared(doc):
+		v.add(root, base, []string{base})
+	default:
+		isEvent = false
 	}
-	return sources, defs
+	if describes(root) && (!isEvent || v.set.Referenced(root)) {
+		v.defs = append(v.defs, definition{root, base, base})
+	}
 }
 
 // reportMisplaced warns of event types where no one looks for them.
@@ -89,7 +117,11 @@ func describes(root *schema.Schema) bool {
 
 // baseName is a file's name without folder and extension.
 func baseName(file string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".json"), ".schema")
+	base := path.Base(file)
+	if slices.Contains(extensions, path.Ext(base)) {
+		base = strings.TrimSuffix(base, path.Ext(base))
+	}
+	return strings.TrimSuffix(base, ".schema")
 }
 
 func eventTypeLegal(t string) bool {

@@ -3,10 +3,6 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"strconv"
 	"strings"
 )
 
@@ -121,126 +117,10 @@ func (n *Node) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxDepth bounds the nesting of a schema file.
-const maxDepth = 1000
-
-// ParseJSON reads one JSON value. The error, if any, is a [Problem]'s content
-// with the position of the fault.
-func ParseJSON(file string, data []byte) (*Node, *Problem) {
-	p := &parser{file: file, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	p.dec.UseNumber()
-	n, err := p.value("", 0)
-	if err == nil {
-		if _, err = p.dec.Token(); errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err == nil {
-			err = errors.New("more than one JSON value")
-		}
-	}
-	offset := int(p.dec.InputOffset())
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		offset = int(syntax.Offset) - 1
-	}
-	return nil, &Problem{Position: p.at("", min(max(offset, 0), len(data))), Message: "not JSON: " + err.Error()}
-}
-
-type parser struct {
-	file      string
-	data      []byte
-	dec       *json.Decoder
-	lineStart int // offset of the line last asked for
-	line      int // its number, from 0
-}
-
-// value reads the next value, which stands at pointer.
-func (p *parser) value(pointer string, depth int) (*Node, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("nested more than %d deep", maxDepth)
-	}
-	start := int(p.dec.InputOffset())
-	for start < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[start]) >= 0 {
-		start++
-	}
-	tok, err := p.dec.Token()
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
-	}
-	n := &Node{Position: p.at(pointer, start)}
-	switch t := tok.(type) {
-	case nil:
-		n.Kind, n.Text = Null, "null"
-	case bool:
-		n.Kind, n.Text = Bool, strconv.FormatBool(t)
-	case json.Number:
-		n.Kind, n.Text = Number, t.String()
-	case string:
-		n.Kind, n.Text = String, t
-	case json.Delim:
-		if t == '[' {
-			n.Kind = Array
-			return n, p.items(n, depth)
-		}
-		n.Kind = Object
-		return n, p.members(n, depth)
-	}
-	return n, nil
-}
-
-func (p *parser) items(n *Node, depth int) error {
-	for p.dec.More() {
-		v, err := p.value(n.Pointer+"/"+strconv.Itoa(len(n.Items)), depth+1)
-		if err != nil {
-			return err
-		}
-		n.Items = append(n.Items, v)
-	}
-	_, err := p.dec.Token()
-	return err
-}
-
-func (p *parser) members(n *Node, depth int) error {
-	seen := map[string]bool{}
-	for p.dec.More() {
-		tok, err := p.dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := tok.(string)
-		if seen[name] {
-			return fmt.Errorf("member %q stands twice in one object", name)
-		}
-		seen[name] = true
-		v, err := p.value(n.Pointer+"/"+escapePointer(name), depth+1)
-		if err != nil {
-			return err
-		}
-		n.Members = append(n.Members, Member{name, v})
-	}
-	_, err := p.dec.Token()
-	return err
-}
-
-// at returns the position of a byte. Offsets come in rising order, the error's
-// aside.
-func (p *parser) at(pointer string, offset int) Position {
-	if offset < p.lineStart {
-		p.line, p.lineStart = 0, 0
-	}
-	for {
-		n := bytes.IndexByte(p.data[p.lineStart:offset], '\n')
-		if n < 0 {
-			return Position{File: p.file, Pointer: pointer, Line: p.line + 1, Col: offset - p.lineStart + 1}
-		}
-		p.line++
-		p.lineStart += n + 1
-	}
-}
-
 func escapePointer(name string) string {
+	if !strings.ContainsAny(name, "~/") {
+		return name
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 

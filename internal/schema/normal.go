@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -11,7 +13,21 @@ import (
 // Normal writes a schema as invopop/jsonschema of draft 2020-12. What that type
 // has no field for stands in its Extras: a list of types, a required name without
 // a property, vendors' keywords. Members of Extras come behind the others, sorted.
-func Normal(s *Schema) *jsonschema.Schema {
+//
+// Ref returns the text of the reference that from holds, or of one to stand in the
+// place of from itself: schemas may be written to other places than they were read
+// from. Of the empty text there is no reference. If ref is nil, references stand
+// as written.
+func Normal(s *Schema, ref func(from *Schema) string) *jsonschema.Schema {
+	if ref == nil {
+		ref = func(from *Schema) string { return from.Ref }
+	}
+	return normalizer(ref).schema(s)
+}
+
+type normalizer func(from *Schema) string
+
+func (n normalizer) schema(s *Schema) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
@@ -22,9 +38,9 @@ func Normal(s *Schema) *jsonschema.Schema {
 		return jsonschema.FalseSchema
 	}
 	out := &jsonschema.Schema{
-		ID: jsonschema.ID(s.ID), Anchor: s.Anchor, Ref: s.Ref,
-		AllOf: normals(s.AllOf), AnyOf: normals(s.AnyOf), OneOf: normals(s.OneOf),
-		PrefixItems: normals(s.Prefix), Items: Normal(s.Items), AdditionalProperties: Normal(s.Additional),
+		ID: jsonschema.ID(s.ID), Anchor: s.Anchor, Ref: n(s),
+		AllOf: n.list(s.AllOf), AnyOf: n.list(s.AnyOf), OneOf: n.list(s.OneOf),
+		PrefixItems: n.list(s.Prefix), Items: n.schema(s.Items), AdditionalProperties: n.schema(s.Additional),
 		Format: s.Format, Title: s.Title, Description: s.Description, Deprecated: s.Deprecated,
 		Extras: map[string]any{},
 	}
@@ -32,7 +48,8 @@ func Normal(s *Schema) *jsonschema.Schema {
 		out.ID = ""
 	}
 	normalTypes(out, s)
-	normalProperties(out, s)
+	n.properties(out, s)
+	n.conditions(out, s)
 	for _, v := range s.Enum {
 		out.Enum = append(out.Enum, v)
 	}
@@ -43,12 +60,7 @@ func Normal(s *Schema) *jsonschema.Schema {
 		out.Extras["default"] = s.Default
 	}
 	normalBounds(out, s)
-	for _, d := range s.Defs {
-		if out.Definitions == nil {
-			out.Definitions = jsonschema.Definitions{}
-		}
-		out.Definitions[d.Name] = Normal(d.Schema)
-	}
+	n.defs(out, s)
 	if s.IsEvent {
 		out.Extras["x-restaq-events"] = append([]string{}, s.Events...)
 	}
@@ -64,12 +76,43 @@ func Normal(s *Schema) *jsonschema.Schema {
 	return out
 }
 
-func normals(list []*Schema) []*jsonschema.Schema {
+func (n normalizer) list(list []*Schema) []*jsonschema.Schema {
 	var out []*jsonschema.Schema
 	for _, s := range list {
-		out = append(out, Normal(s))
+		out = append(out, n.schema(s))
 	}
 	return out
+}
+
+func (n normalizer) defs(out *jsonschema.Schema, s *Schema) {
+	old := jsonschema.Definitions{}
+	for _, d := range s.Defs {
+		if out.Definitions == nil {
+			out.Definitions = jsonschema.Definitions{}
+		}
+		if _, taken := out.Definitions[d.Name]; taken {
+			old[d.Name] = n.schema(d.Schema)
+		} else {
+			out.Definitions[d.Name] = n.schema(d.Schema)
+		}
+	}
+	if len(old) > 0 {
+		out.Extras["definitions"] = old
+	}
+}
+
+// conditions writes what only validates. All of it stands in Extras, sorted.
+func (n normalizer) conditions(out *jsonschema.Schema, s *Schema) {
+	for _, c := range s.Conditions {
+		if c.Keyword != "dependentSchemas" {
+			out.Extras[c.Keyword] = n.schema(c.Schema)
+			continue
+		}
+		if out.DependentSchemas == nil {
+			out.DependentSchemas = map[string]*jsonschema.Schema{}
+		}
+		out.DependentSchemas[c.Name] = n.schema(c.Schema)
+	}
 }
 
 func normalTypes(out *jsonschema.Schema, s *Schema) {
@@ -87,17 +130,23 @@ func normalTypes(out *jsonschema.Schema, s *Schema) {
 	}
 }
 
-func normalProperties(out *jsonschema.Schema, s *Schema) {
+func (n normalizer) properties(out *jsonschema.Schema, s *Schema) {
 	for _, p := range s.Properties {
 		if out.Properties == nil {
 			out.Properties = jsonschema.NewProperties()
 		}
-		out.Properties.Set(p.Name, Normal(p.Schema))
+		out.Properties.Set(p.Name, n.schema(p.Schema))
 		if p.Required {
 			out.Required = append(out.Required, p.Name)
 		}
 	}
 	out.Required = append(out.Required, s.Required...)
+	for _, p := range s.Patterns {
+		if out.PatternProperties == nil {
+			out.PatternProperties = map[string]*jsonschema.Schema{}
+		}
+		out.PatternProperties[p.Name] = n.schema(p.Schema)
+	}
 }
 
 func normalBounds(out *jsonschema.Schema, s *Schema) {
@@ -113,19 +162,58 @@ func normalBounds(out *jsonschema.Schema, s *Schema) {
 	}
 }
 
-// Normal returns the document in normal form, as a file: draft 2020-12, indented,
-// $defs sorted by name, properties in their order.
+// Normal returns the document in normal form, as a file: draft 2020-12, $defs
+// sorted by name, properties in their order, references to where normal form has
+// what they lead to.
 func (d *Document) Normal() ([]byte, error) {
-	root := Normal(d.Root)
-	if d.Root.Always == nil {
+	places := d.set.places()
+	root := Normal(d.Root, func(from *Schema) string {
+		file, fragment, _ := strings.Cut(from.Ref, "#")
+		if place, ok := places[from.Target]; ok && strings.HasPrefix(fragment, "/") {
+			return file + "#" + (&url.URL{Fragment: place}).EscapedFragment()
+		}
+		return from.Ref
+	})
+	return WriteNormal(root)
+}
+
+// places returns where every schema of the set stands in normal form, as a JSON
+// pointer relative to its resource.
+func (set *Set) places() map[*Schema]string {
+	places := map[*Schema]string{}
+	var walk func(s *Schema, place string)
+	walk = func(s *Schema, place string) {
+		if s.ID != "" && s.Anchor == "" {
+			place = ""
+		}
+		places[s] = place
+		for below, child := range s.Children() {
+			walk(child, place+below)
+		}
+	}
+	for _, doc := range set.Documents {
+		walk(doc.Root, "")
+	}
+	return places
+}
+
+// WriteNormal writes a schema of normal form as the text of a file.
+func WriteNormal(root *jsonschema.Schema) ([]byte, error) {
+	if root != jsonschema.TrueSchema && root != jsonschema.FalseSchema {
 		root.Version = jsonschema.Version
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
 	if err := enc.Encode(root); err != nil {
-		return nil, fmt.Errorf("write schema %s: %w", d.File, err)
+		return nil, fmt.Errorf("write schema: %w", err)
 	}
-	return b.Bytes(), nil
+	n, problem := ParseJSON("", b.Bytes())
+	if problem != nil {
+		return nil, fmt.Errorf("write schema: %s", problem.Message)
+	}
+	p := printer{}
+	p.value(n, "", 0, 0)
+	p.b.WriteByte('\n')
+	return p.b.Bytes(), nil
 }

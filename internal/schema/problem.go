@@ -27,6 +27,7 @@ type Problem struct {
 	Position
 	Message string
 	Warning bool // the output is good nevertheless
+	Widened bool // a warning that a type says less than the schema
 }
 
 // String returns one line: file:line:col: message (at #pointer).
@@ -53,6 +54,11 @@ func (ps *Problems) Errorf(at Position, format string, args ...any) {
 // Warnf adds a warning.
 func (ps *Problems) Warnf(at Position, format string, args ...any) {
 	*ps = append(*ps, Problem{Position: at, Message: fmt.Sprintf(format, args...), Warning: true})
+}
+
+// Widenf adds a warning that a type says less than the schema.
+func (ps *Problems) Widenf(at Position, format string, args ...any) {
+	*ps = append(*ps, Problem{Position: at, Message: fmt.Sprintf(format, args...), Warning: true, Widened: true})
 }
 
 // Failed reports whether there is an error among the problems.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"strings"
@@ -8,11 +9,14 @@ import (
 
 // Document is one schema file.
 type Document struct {
-	File  string
-	Draft Draft // 2020-12 if the file does not say
-	Root  *Schema
+	File     string
+	Draft    Draft
+	Root     *Schema   // of an OpenAPI file: a holder of components.schemas
+	Webhooks []Webhook // of an OpenAPI file
 
+	set       *Set
 	node      *Node
+	said      bool // the draft is the file's own word
 	byPointer map[string]*Schema
 }
 
@@ -26,21 +30,37 @@ type reader struct {
 	problems *Problems
 	base     string  // URI that references are relative to
 	resource *Schema // the schema that base names
+
+	unknown map[string][]Position // keywords that no draft knows
 }
 
 // document reads a whole file.
 func (r *reader) document(n *Node) *Document {
-	r.doc = &Document{File: n.File, Draft: Draft2020, node: n, byPointer: map[string]*Schema{}}
-	if uri := n.Member("$schema"); uri != nil && uri.Kind == String {
-		if d, ok := draftOf(uri.Text); ok {
-			r.doc.Draft = d
-		} else {
-			r.problems.Warnf(uri.Position, "unknown $schema %q: read as %s", uri.Text, Draft2020)
+	r.doc = &Document{File: n.File, node: n, byPointer: map[string]*Schema{}}
+	r.base = n.File
+	if n.Kind == Object && n.Member("openapi") != nil {
+		r.openAPI(n)
+		return r.doc
+	}
+	for _, other := range []string{"swagger", "asyncapi"} {
+		if v := n.Member(other); v != nil && n.Kind == Object && n.Member("$schema") == nil {
+			r.problems.Errorf(v.Position, "%s %s is not read: JSON Schema and OpenAPI 3.0 and 3.1 are", other, v.Text)
 		}
 	}
-	r.base = n.File
+	r.doc.Draft, r.doc.said = r.draft(n)
 	r.doc.Root = r.schema(n)
 	return r.doc
+}
+
+// reportUnknown warns of unknown keywords, of each once.
+func (r *reader) reportUnknown() {
+	for name, at := range r.unknown {
+		times := ""
+		if len(at) > 1 {
+			times = fmt.Sprintf("; it stands at %d places", len(at))
+		}
+		r.problems.Warnf(at[0], "unknown keyword %q has no effect%s", name, times)
+	}
 }
 
 // schema reads one schema.
@@ -57,13 +77,25 @@ func (r *reader) schema(n *Node) *Schema {
 		r.problems.Errorf(n.Position, "a schema must be an object or a boolean, not %s", article(n.Kind))
 		return s
 	}
-	defer r.enter(n, s)()
+	ref := n.Member("$ref")
+	alone := ref != nil && ref.Kind == String && r.doc.said && r.doc.Draft.refAlone()
+	if !alone {
+		defer r.enter(n, s)()
+	} else if r.resource == nil {
+		r.resource = s
+	}
 	for _, m := range n.Members {
+		if alone && !besideRef[m.Name] && !strings.HasPrefix(m.Name, "x-") {
+			r.problems.Warnf(m.Value.Position, "%s has no effect beside $ref in %s", m.Name, r.doc.Draft)
+			continue
+		}
 		r.keyword(s, m.Name, m.Value)
 	}
-	r.markRequired(s, n.Member("required"))
-	if s.Ref != "" {
-		r.set.refs = append(r.set.refs, pending{s, n.Member("$ref").Position, r.doc, r.base, r.resource})
+	if !alone {
+		r.markRequired(s, n.Member("required"))
+		if extra := n.Member("additionalItems"); extra != nil {
+			r.additionalItems(s, extra)
+		}
 	}
 	return s
 }
@@ -72,18 +104,13 @@ func (r *reader) schema(n *Node) *Schema {
 // returns what undoes that.
 func (r *reader) enter(n *Node, s *Schema) func() {
 	base, resource := r.base, r.resource
-	id := n.Member("$id")
-	if id == nil {
-		id = n.Member("id")
-	}
-	switch {
-	case r.resource == nil:
+	id := n.Member(r.doc.Draft.id())
+	named := isString(id) && !strings.HasPrefix(id.Text, "#")
+	if r.resource == nil || named {
 		r.resource = s
-	case id == nil || id.Kind != String || strings.HasPrefix(id.Text, "#"):
-		return func() {}
 	}
-	if id != nil && id.Kind == String && !strings.HasPrefix(id.Text, "#") {
-		r.base, r.resource = resolveURI(r.base, id.Text), s
+	if named {
+		r.base = resolveURI(r.base, id.Text)
 		r.set.ids[strings.TrimSuffix(r.base, "#")] = resourceRef{r.doc, s}
 	}
 	return func() { r.base, r.resource = base, resource }
@@ -92,16 +119,16 @@ func (r *reader) enter(n *Node, s *Schema) func() {
 // keyword reads one keyword into s.
 func (r *reader) keyword(s *Schema, name string, v *Node) {
 	switch name {
-	case "$schema", "required":
-	case "$id", "id":
+	case "$schema", "required", "additionalItems":
+	case r.doc.Draft.id():
 		s.ID = r.text(name, v)
 		if anchor, ok := strings.CutPrefix(s.ID, "#"); ok && anchor != "" {
 			r.anchor(s, anchor)
 		}
-	case "$anchor":
+	case "$anchor", "$dynamicAnchor":
 		r.anchor(s, r.text(name, v))
-	case "$ref":
-		s.Ref = r.text(name, v)
+	case "$ref", "$dynamicRef", "$recursiveRef":
+		r.reference(s, name, v)
 	case "type":
 		r.types(s, v)
 	case "nullable":
@@ -109,6 +136,10 @@ func (r *reader) keyword(s *Schema, name string, v *Node) {
 	case "properties":
 		for _, m := range r.members(name, v) {
 			s.Properties = append(s.Properties, Property{Name: m.Name, Schema: r.schema(m.Value)})
+		}
+	case "patternProperties":
+		for _, m := range r.members(name, v) {
+			s.Patterns = append(s.Patterns, Property{Name: m.Name, Schema: r.schema(m.Value)})
 		}
 	case "additionalProperties":
 		s.Additional = r.schema(v)
@@ -139,7 +170,17 @@ func (r *reader) keyword(s *Schema, name string, v *Node) {
 		for _, m := range r.members(name, v) {
 			s.Defs = append(s.Defs, Def{m.Name, r.schema(m.Value)})
 		}
+	case "dependentSchemas":
+		for _, m := range r.members(name, v) {
+			s.Conditions = append(s.Conditions, Condition{name, m.Name, r.schema(m.Value)})
+		}
+	case "dependencies":
+		r.dependencies(s, v)
 	default:
+		if conditions[name] {
+			s.Conditions = append(s.Conditions, Condition{name, "", r.schema(v)})
+			return
+		}
 		r.annotation(s, name, v)
 	}
 }
@@ -171,13 +212,54 @@ func (r *reader) annotation(s *Schema, name string, v *Node) {
 		s.Rest = append(s.Rest, Keyword{name, v})
 	default:
 		s.Rest = append(s.Rest, Keyword{name, v})
-		r.problems.Warnf(v.Position, "unknown keyword %q has no effect", name)
+		if r.unknown == nil {
+			r.unknown = map[string][]Position{}
+		}
+		r.unknown[name] = append(r.unknown[name], v.Position)
 	}
 }
 
 func (r *reader) anchor(s *Schema, name string) {
 	s.Anchor = name
 	r.set.ids[strings.TrimSuffix(r.base, "#")+"#"+name] = resourceRef{r.doc, s}
+}
+
+// reference reads $ref, and the references that depend on how a schema was come
+// to: those lead to where they lead from here. The second of two is a part of
+// allOf.
+func (r *reader) reference(s *Schema, name string, v *Node) {
+	from := s
+	if s.Ref != "" {
+		from = &Schema{Position: v.Position}
+		s.AllOf = append(s.AllOf, from)
+	}
+	if from.Ref = r.text(name, v); from.Ref != "" {
+		r.set.refs = append(r.set.refs, pending{from, v.Position, r.doc, r.base, r.resource})
+	}
+}
+
+// additionalItems reads what later drafts call items, beside prefixItems. It has
+// no effect without items by position.
+func (r *reader) additionalItems(s *Schema, v *Node) {
+	if rest := r.schema(v); s.Items == nil && len(s.Prefix) > 0 {
+		s.Items = rest
+	}
+}
+
+// dependencies reads what later drafts split into dependentSchemas and
+// dependentRequired.
+func (r *reader) dependencies(s *Schema, v *Node) {
+	required := &Node{Position: v.Position, Kind: Object}
+	for _, m := range r.members("dependencies", v) {
+		if m.Value.Kind == Array {
+			required.Members = append(required.Members, m)
+			continue
+		}
+		s.Conditions = append(s.Conditions, Condition{"dependentSchemas", m.Name, r.schema(m.Value)})
+	}
+	if len(required.Members) > 0 {
+		s.Rest = append(s.Rest, Keyword{"dependentRequired", required})
+	}
 }
 
 func (r *reader) types(s *Schema, v *Node) {

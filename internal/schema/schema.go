@@ -10,7 +10,7 @@ type Schema struct {
 	Always *bool // a schema that is just true or false
 
 	ID, Anchor string
-	Ref        string  // as written
+	Ref        string  // as written; $dynamicRef and $recursiveRef too
 	Target     *Schema // what Ref leads to
 
 	Types []Kind // without null; Integer for integers; empty: any
@@ -18,6 +18,7 @@ type Schema struct {
 
 	Properties []Property // in the order of the file
 	Required   []string   // names required without being in Properties included
+	Patterns   []Property // patternProperties, named by their expression
 	Additional *Schema    // additionalProperties; nil: not said
 	Items      *Schema    // of all items, or of those behind Prefix
 	Prefix     []*Schema
@@ -26,6 +27,9 @@ type Schema struct {
 	Const *Node
 
 	AllOf, AnyOf, OneOf []*Schema
+
+	// Conditions are the schemas below keywords that only validate.
+	Conditions []Condition
 
 	Minimum, Maximum *Bound
 
@@ -55,10 +59,19 @@ type Property struct {
 	Required bool
 }
 
-// Def is a named schema in $defs or definitions.
+// Def is a named schema in $defs, definitions, or components.schemas.
 type Def struct {
 	Name   string
 	Schema *Schema
+}
+
+// Condition is a schema that decides on whether a value is valid and has no part
+// in its type: that of not, if, then, else, contains, propertyNames, an entry of
+// dependentSchemas, and so on.
+type Condition struct {
+	Keyword string
+	Name    string // of a dependentSchemas entry
+	Schema  *Schema
 }
 
 // Bound is a limit of a number.

@@ -16,13 +16,20 @@ type File struct {
 type Set struct {
 	Documents []*Document // in the order of the files
 
-	ids  map[string]resourceRef // by absolute URI, and by URI#anchor
-	refs []pending
+	ids     map[string]resourceRef // by absolute URI, and by URI#anchor
+	refs    []pending
+	targets map[*Schema]target
 }
 
 type resourceRef struct {
 	doc    *Document
 	schema *Schema
+}
+
+// target is what references lead to.
+type target struct {
+	references int
+	from       *Document // nil: several documents
 }
 
 // pending is a reference that is still to be resolved.
@@ -41,13 +48,15 @@ func Load(files []File) (*Set, Problems) {
 	var problems Problems
 	set := &Set{ids: map[string]resourceRef{}}
 	for _, f := range files {
-		node, problem := ParseJSON(f.Path, f.Data)
+		node, problem := parse(f)
 		if problem != nil {
 			problems = append(problems, *problem)
 			continue
 		}
 		r := &reader{set: set, problems: &problems}
 		doc := r.document(node)
+		r.reportUnknown()
+		doc.set = set
 		set.Documents = append(set.Documents, doc)
 		set.ids[f.Path] = resourceRef{doc, doc.Root}
 	}
@@ -56,7 +65,26 @@ func Load(files []File) (*Set, Problems) {
 		set.resolve(set.refs[i], &problems)
 	}
 	set.checkLoops(&problems)
+	set.targets = map[*Schema]target{}
+	for _, p := range set.refs {
+		t, ok := set.targets[p.from.Target]
+		if !ok {
+			t.from = p.doc
+		} else if t.from != p.doc {
+			t.from = nil
+		}
+		t.references++
+		set.targets[p.from.Target] = t
+	}
 	return set, problems.Sorted()
+}
+
+// parse reads a file, in YAML if its name says so.
+func parse(f File) (*Node, *Problem) {
+	if ext := path.Ext(f.Path); ext == ".yaml" || ext == ".yml" {
+		return ParseYAML(f.Path, f.Data)
+	}
+	return ParseJSON(f.Path, f.Data)
 }
 
 // resolve finds what one reference leads to.
@@ -72,11 +100,9 @@ func (set *Set) resolve(p pending, problems *Problems) {
 	if uri != "" {
 		base = resolveURI(p.base, uri)
 		var ok bool
-		if to, ok = set.ids[base]; !ok {
-			if to, ok = set.ids[path.Join(path.Dir(p.doc.File), uri)]; !ok {
-				problems.Errorf(p.at, "$ref %q leads to none of the given files; nothing is fetched", ref)
-				return
-			}
+		if to, ok = set.find(base, path.Join(path.Dir(p.doc.File), uri)); !ok {
+			problems.Errorf(p.at, "$ref %q leads to none of the given files; nothing is fetched", ref)
+			return
 		}
 	}
 	switch {
@@ -92,6 +118,29 @@ func (set *Set) resolve(p pending, problems *Problems) {
 	if p.from.Target == nil {
 		problems.Errorf(p.at, "$ref %q leads nowhere", ref)
 	}
+}
+
+// find returns the resource of a URI: by its $id, as a file beside the one that
+// refers to it, or, of an address elsewhere, as the one given file of that name.
+func (set *Set) find(uri, file string) (resourceRef, bool) {
+	if to, ok := set.ids[uri]; ok {
+		return to, true
+	}
+	if to, ok := set.ids[file]; ok {
+		return to, true
+	}
+	var found []*Document
+	if u, err := url.Parse(uri); err == nil && u.IsAbs() {
+		for _, doc := range set.Documents {
+			if path.Base(doc.File) == path.Base(u.Path) {
+				found = append(found, doc)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return resourceRef{}, false
+	}
+	return resourceRef{found[0], found[0].Root}, true
 }
 
 // lookup returns the schema at a pointer below a resource. A place that is not
@@ -114,7 +163,9 @@ func (set *Set) lookup(to resourceRef, pointer string, problems *Problems) *Sche
 	if to.schema.ID != "" {
 		r.base, r.resource = resolveURI(r.base, to.schema.ID), to.schema
 	}
-	return r.schema(n)
+	s := r.schema(n)
+	r.reportUnknown()
+	return s
 }
 
 // at returns the node at a canonical pointer below the root n, or nil.
@@ -165,22 +216,14 @@ func resolveURI(base, ref string) string {
 }
 
 // Referenced reports whether a reference leads to s.
-func (set *Set) Referenced(s *Schema) bool {
-	for _, p := range set.refs {
-		if p.from.Target == s {
-			return true
-		}
-	}
-	return false
-}
+func (set *Set) Referenced(s *Schema) bool { return set.References(s) > 0 }
+
+// References returns how many references lead to s.
+func (set *Set) References(s *Schema) int { return set.targets[s].references }
 
 // Shared reports whether a reference in another document leads to the root of
 // doc.
 func (set *Set) Shared(doc *Document) bool {
-	for _, p := range set.refs {
-		if p.from.Target == doc.Root && p.doc != doc {
-			return true
-		}
-	}
-	return false
+	t, ok := set.targets[doc.Root]
+	return ok && t.from != doc
 }
