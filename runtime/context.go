@@ -16,47 +16,90 @@ type Scope struct {
 	Logger      *slog.Logger // nil means slog.Default()
 }
 
-type (
-	engineKey struct{}
-	scopeKey  struct{}
-	stepKey   struct{}
+// scopeContext is the context of a handler.
+type scopeContext struct {
+	context.Context
+	engine Engine
+	scope  Scope
+}
 
-	// insideKey, of a record name, is set inside that step's function, however
-	// deep.
-	insideKey string
-)
+// scopeKey finds a scopeContext.
+type scopeKey struct{}
+
+// Value implements context.Context.
+func (c *scopeContext) Value(key any) any {
+	if key == (scopeKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// String keeps what the event holds out of a context that is printed.
+func (c *scopeContext) String() string { return "restaq.execution(" + c.scope.ExecutionID + ")" }
+
+// stepContext is the context of a step's function.
+type stepContext struct {
+	context.Context
+	name string // record name
+}
+
+// stepKey finds the innermost stepContext.
+type stepKey struct{}
+
+// Value implements context.Context.
+func (c *stepContext) Value(key any) any {
+	if key == (stepKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// String keeps keys, which are part of the name, out of a context that is
+// printed.
+func (c *stepContext) String() string { return "restaq.step" }
 
 // WithEngine returns a context in which step wrappers find engine, and the
 // functions of this package that take a context find scope. It is for engines:
 // package restaqtest is one.
 func WithEngine(ctx context.Context, engine Engine, scope Scope) context.Context {
-	ctx = context.WithValue(ctx, engineKey{}, engine)
-	return context.WithValue(ctx, scopeKey{}, &scope)
+	return &scopeContext{ctx, engine, scope}
 }
 
 // WithStep returns the context that a step's function gets: one that knows the
 // record name. It is for engines.
 func WithStep(ctx context.Context, recordName string) context.Context {
-	ctx = context.WithValue(ctx, insideKey(recordName), true)
-	return context.WithValue(ctx, stepKey{}, recordName)
+	return &stepContext{ctx, recordName}
 }
 
 // InStep reports whether ctx belongs to the function of the step with that
 // record name, or to a step that it calls. It is for engines.
 func InStep(ctx context.Context, recordName string) bool {
-	return ctx.Value(insideKey(recordName)) != nil
+	for s := stepFrom(ctx); s != nil; s = stepFrom(s.Context) {
+		if s.name == recordName {
+			return true
+		}
+	}
+	return false
+}
+
+// stepFrom returns the innermost step that ctx belongs to, or nil.
+func stepFrom(ctx context.Context) *stepContext {
+	s, _ := ctx.Value(stepKey{}).(*stepContext)
+	return s
 }
 
 func engineFrom(ctx context.Context) Engine {
-	e, _ := ctx.Value(engineKey{}).(Engine)
-	return e
+	if c, ok := ctx.Value(scopeKey{}).(*scopeContext); ok {
+		return c.engine
+	}
+	return nil
 }
 
 var noScope Scope
 
 func scopeFrom(ctx context.Context) *Scope {
-	if s, ok := ctx.Value(scopeKey{}).(*Scope); ok {
-		return s
+	if c, ok := ctx.Value(scopeKey{}).(*scopeContext); ok {
+		return &c.scope
 	}
 	return &noScope
 }
@@ -86,8 +129,8 @@ func Logger(ctx context.Context) *slog.Logger {
 		return log
 	}
 	log = log.With("execution", s.ExecutionID, "handler", s.Handler, "attempt", s.Attempt)
-	if step, ok := ctx.Value(stepKey{}).(string); ok {
-		log = log.With("step", step)
+	if step := stepFrom(ctx); step != nil {
+		log = log.With("step", step.name)
 	}
 	return log
 }
@@ -102,7 +145,10 @@ func IdempotencyKey(ctx context.Context) string {
 	if id == "" {
 		return ""
 	}
-	step, _ := ctx.Value(stepKey{}).(string)
-	sum := sha256.Sum256([]byte(id + "\x00" + step))
+	name := ""
+	if step := stepFrom(ctx); step != nil {
+		name = step.name
+	}
+	sum := sha256.Sum256([]byte(id + "\x00" + name))
 	return hex.EncodeToString(sum[:16])
 }

@@ -89,38 +89,62 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	if engine == nil {
 		return out, fmt.Errorf("step %s: %w", s.Name, ErrNoExecution)
 	}
-	call := &StepCall{
+	i := &invocation[R, In, Out]{step: s, r: r, in: in, call: StepCall{
 		Name: s.Name, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
 		Shape: s.Codec.Shape, Reads: s.Codec.Reads, Tx: s.Tx,
-		Inputs: func() ([]byte, error) { return s.Codec.AppendIn(nil, &in) },
-	}
+	}}
+	i.call.Inputs = i.appendInputs
 	if s.Tx == "" {
-		call.Run = func(ctx context.Context) ([]byte, error) { return s.Codec.encode(s.Call(ctx, r, in)) }
+		i.call.Run = i.run
 	} else {
-		call.RunTx = func(ctx context.Context, tx any) ([]byte, error) { return s.Codec.encode(s.CallTx(ctx, tx, r, in)) }
+		i.call.RunTx = i.runTx
 	}
 	if s.Key != nil {
-		call.Key = func() string { return s.Key(in) }
+		i.call.Key = i.key
 	}
-	record, err := engine.Step(ctx, call)
-	if err != nil {
+	record, err := engine.Step(ctx, &i.call)
+	if err != nil || s.Codec.DecodeOut == nil {
 		return out, err
 	}
-	if s.Codec.DecodeOut == nil {
-		return out, nil
+	if err := i.decode(record); err != nil {
+		return out, engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", s.Name, err))
 	}
-	if err := guard(func() error { return s.Codec.DecodeOut(record, &out) }); err != nil {
-		return *new(Out), engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", s.Name, err))
-	}
-	return out, nil
+	return i.out, nil
 }
 
-// encode encodes what a function returned.
-func (c *Codec[In, Out]) encode(out Out, err error) ([]byte, error) {
-	if err != nil {
+// invocation is one call of a step and what it needs, in one piece of memory.
+type invocation[R, In, Out any] struct {
+	call StepCall
+	step *Step[R, In, Out]
+	r    R
+	in   In
+	out  Out // what the function returned, then what its record holds
+}
+
+func (i *invocation[R, In, Out]) appendInputs(dst []byte) ([]byte, error) {
+	return i.step.Codec.AppendIn(dst, &i.in)
+}
+
+func (i *invocation[R, In, Out]) key() string { return i.step.Key(i.in) }
+
+func (i *invocation[R, In, Out]) run(ctx context.Context) (output []byte, err error) {
+	if i.out, err = i.step.Call(ctx, i.r, i.in); err != nil {
 		return nil, err
 	}
-	return c.encodeOut(&out)
+	return i.step.Codec.encodeOut(&i.out)
+}
+
+func (i *invocation[R, In, Out]) runTx(ctx context.Context, tx any) (output []byte, err error) {
+	if i.out, err = i.step.CallTx(ctx, tx, i.r, i.in); err != nil {
+		return nil, err
+	}
+	return i.step.Codec.encodeOut(&i.out)
+}
+
+// decode makes the output from its record. A codec that panics is an error.
+func (i *invocation[R, In, Out]) decode(record []byte) error {
+	i.out = *new(Out)
+	return guard(func() error { return i.step.Codec.DecodeOut(record, &i.out) })
 }
 
 // encodeOut encodes an output. An output that cannot be encoded fails the same
@@ -151,14 +175,15 @@ func (s *Step[R, In, Out]) Bind(r R) Part {
 			if err := s.Codec.DecodeIn(inputs, &in); err != nil {
 				return nil, fmt.Errorf("step %s: decode inputs: %w", s.Name, err)
 			}
-			return s.Codec.encode(s.Call(ctx, r, in))
+			return (&invocation[R, In, Out]{step: s, r: r, in: in}).run(ctx)
 		},
 	}
 }
 
 // Do runs fn as the step name, without generated code. The output is encoded
-// by encoding/json, and its shape is that of T's fields and tags. Name is unique within its execution: as Do shows no
-// inputs, a second call under one name is an error.
+// by encoding/json, and its shape is that of T's fields and tags. Name is
+// unique within its execution: as Do shows no inputs, a second call under one
+// name is an error.
 func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (T, error) {
 	var out T
 	engine := engineFrom(ctx)
@@ -204,8 +229,9 @@ type StepCall struct {
 	// Key computes the key; nil if the step has none. It may panic.
 	Key func() string
 
-	// Inputs encodes the inputs; nil if the caller cannot show them.
-	Inputs func() ([]byte, error)
+	// Inputs appends the encoded inputs to dst; nil if the caller cannot show
+	// them.
+	Inputs func(dst []byte) ([]byte, error)
 
 	// Run runs the function here, once, and encodes its output. It is nil if
 	// Tx is set.

@@ -36,11 +36,8 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 	}
 	var inputs []byte
 	if call.Inputs != nil {
-		err := guard(func() error {
-			encoded, err := call.Inputs()
-			if err == nil {
-				inputs, err = codec.Fingerprint(a.rt.key, encoded)
-			}
+		err := guard(func() (err error) {
+			inputs, err = codec.FingerprintOf(a.rt.key, call.Inputs)
 			return err
 		})
 		if err != nil {

@@ -77,7 +77,7 @@ func (e *engine) Step(ctx context.Context, sc *restaq.StepCall) ([]byte, error) 
 	c := &call{fn: sc.Func, done: make(chan struct{}), err: errors.New("the step's goroutine ended")}
 	if sc.Inputs != nil {
 		err := guard(func() (err error) {
-			c.inputs, err = sc.Inputs()
+			c.inputs, err = sc.Inputs(nil)
 			return err
 		})
 		if err != nil {
