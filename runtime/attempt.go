@@ -34,13 +34,14 @@ type attempt struct {
 	handler *handler
 	lease   Lease
 	kind    AttemptKind
-	event   Event
-	done    chan struct{} // closed when all is over
 
-	ctx context.Context
-	cut context.CancelCauseFunc
+	ctx    context.Context
+	cut    context.CancelCauseFunc
+	inside scopeContext // ctx as the handler gets it, with the event
 
-	past *past // set before the handler runs
+	past past // set before the handler runs
+
+	over chan struct{} // closed when all is over; made by a successor, under the mutex of work
 
 	mu        sync.Mutex
 	idle      sync.Cond // on mu: calls fell to 0
@@ -58,90 +59,96 @@ type attempt struct {
 // stepRun is the first call under a record name in an attempt.
 type stepRun struct {
 	call   *StepCall
-	name   string // record name
-	seq    int
-	inputs []byte // fingerprint; nil if the call shows no inputs
-	done   chan struct{}
+	rows   [1]StepRow // what is recorded of it; once that is asked for it stays as it is
 	output []byte
 	err    error
+	ended  bool          // guarded by the attempt's mu
+	done   chan struct{} // closed at the end; made by who waits for it, under mu
 }
+
+// row is what is recorded of the call.
+func (r *stepRun) row() *StepRow { return &r.rows[0] }
+
+// name is the call's record name.
+func (r *stepRun) name() string { return r.rows[0].Name }
 
 func newAttempt(rt *Runtime, c *Claimed, sent time.Time) *attempt {
 	a := &attempt{
-		rt: rt, handler: rt.registry.handlers[c.Execution.Handler], lease: c.Lease, kind: c.Kind, event: c.Event,
-		done: make(chan struct{}), leasedAt: sent, byName: make(map[string]*stepRun),
+		rt: rt, handler: rt.registry.handlers[c.Execution.Handler], lease: c.Lease, kind: c.Kind, leasedAt: sent,
 	}
 	a.idle.L = &a.mu
-	a.ctx, a.cut = context.WithCancelCause(rt.work.base)
+	a.ctx, a.cut = context.WithCancelCause(rt.work.values)
+	a.inside = scopeContext{a.ctx, a, Scope{
+		ExecutionID: c.Lease.Execution, Handler: a.handler.name, Attempt: c.Lease.Attempt, Event: c.Event, Logger: rt.cfg.Logger,
+	}}
 	return a
 }
 
 // run runs the attempt from its claim to its outcome. It survives a handler
 // that ends its goroutine.
 func (a *attempt) run() {
-	outcome := a.judge(errGoexit, debug.Stack)
+	end := ending{err: errGoexit, exited: true}
 	defer func() {
-		a.finish(outcome())
+		a.finish(a.judge(&end))
 		a.cut(errEnded)
 	}()
-	outcome = a.execute()
+	end = a.execute()
 }
 
-// execute runs the handler. The function it returns judges the result.
-func (a *attempt) execute() func() *Outcome {
-	past, err := a.recall()
-	if err != nil {
-		return a.judge(err, nil)
+// ending is how the run of a handler ended.
+type ending struct {
+	err    error
+	exited bool // the handler ended its goroutine
+	spent  bool // the handler did not run: lost attempts have used up all
+}
+
+// execute runs the handler.
+func (a *attempt) execute() ending {
+	if err := a.recall(); err != nil {
+		return ending{err: err}
 	}
-	a.past = past
-	if budget := a.budget(); past.lost && past.attempts >= budget {
-		err := fmt.Errorf("the process that ran attempt %d was lost; all %d attempts are used up", a.lease.Attempt-1, budget)
-		return func() *Outcome {
-			return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: err.Error(), Uncounted: true}
-		}
+	if budget := a.budget(); a.past.lost && a.past.attempts >= budget {
+		return ending{spent: true, err: fmt.Errorf("the process that ran attempt %d was lost; all %d attempts are used up", a.lease.Attempt-1, budget)}
 	}
 	if cause := context.Cause(a.ctx); cause != nil { // cut off before it began
-		return a.judge(cause, nil)
+		return ending{err: cause}
 	}
-	if a.event.Payload == nil {
-		return a.judge(Permanent(ErrNoPayload), nil)
+	event := &a.inside.scope.Event
+	if event.Payload == nil {
+		return ending{err: Permanent(ErrNoPayload)}
 	}
 	var handle func(ctx context.Context) error
 	if err := guard(func() (err error) {
-		handle, err = a.handler.prepare(&a.event)
+		handle, err = a.handler.prepare(event)
 		return err
 	}); err != nil {
-		return a.judge(Permanent(fmt.Errorf("decode event: %w", err)), nil)
+		return ending{err: Permanent(fmt.Errorf("decode event: %w", err))}
 	}
-	ctx := WithEngine(a.ctx, a, Scope{
-		ExecutionID: a.lease.Execution, Handler: a.handler.name, Attempt: a.lease.Attempt, Event: a.event, Logger: a.rt.cfg.Logger,
-	})
+	var ctx context.Context = &a.inside
 	if a.handler.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, a.handler.timeout, errHandlerTimeout)
 		defer cancel()
 	}
-	err = guard(func() error { return handle(ctx) })
+	err := guard(func() error { return handle(ctx) })
 	if context.Cause(ctx) == errHandlerTimeout {
 		err = errHandlerTimeout
 	}
-	return a.judge(err, nil)
+	return ending{err: err}
 }
 
-// recall returns what earlier attempts left.
-func (a *attempt) recall() (*past, error) {
+// recall loads what earlier attempts left.
+func (a *attempt) recall() error {
 	if a.lease.Attempt == 1 {
-		return &past{}, nil
+		return nil
 	}
-	var h *StoredExecution
-	err := a.persist("load history", func(ctx context.Context) (err error) {
-		h, err = a.rt.store.History(ctx, a.lease.Execution)
+	return a.persist("load history", func(ctx context.Context) error {
+		h, err := a.rt.store.History(ctx, a.lease.Execution)
+		if err == nil {
+			a.past = *remember(h, a.lease.Attempt, a.kind)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return remember(h, a.lease.Attempt, a.kind), nil
 }
 
 func (a *attempt) budget() int {
@@ -167,9 +174,7 @@ func guard(fn func() error) (err error) {
 func (a *attempt) persist(what string, op func(ctx context.Context) error) error {
 	base := a.rt.work.base
 	for n := 1; ; n++ {
-		ctx, cancel := context.WithTimeout(base, a.rt.cfg.Lease)
-		err := op(ctx)
-		cancel()
+		err := op(a.rt.work.bounded(a.rt.cfg.Lease))
 		switch {
 		case err == nil:
 			return nil
@@ -199,18 +204,18 @@ func (a *attempt) persist(what string, op func(ctx context.Context) error) error
 	}
 }
 
-// progress returns what the attempt has to say, with row at the end if it is
-// not nil.
-func (a *attempt) progress(row *StepRow) Progress {
+// progress returns what the attempt has to say: what was left to be written
+// and, if r is not nil, the rows of that call, which is about to end.
+func (a *attempt) progress(r *stepRun, rows []StepRow) Progress {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := Progress{Steps: slices.Clone(a.unwritten)}
-	if row != nil {
-		p.Steps = append(p.Steps, *row)
+	p := Progress{Steps: rows}
+	if len(a.unwritten) > 0 {
+		p.Steps = slices.Concat(a.unwritten, rows)
 	}
-	for _, r := range slices.Backward(a.order) {
-		if row == nil || r.seq != row.Seq {
-			p.Current = r.name
+	for _, o := range slices.Backward(a.order) {
+		if o != r {
+			p.Current = o.name()
 			break
 		}
 	}
@@ -228,15 +233,18 @@ func (a *attempt) renewed(sent time.Time, rows []StepRow) {
 
 // dropWritten forgets rows that have been written. The caller holds mu.
 func (a *attempt) dropWritten(rows []StepRow) {
+	if len(a.unwritten) == 0 {
+		return
+	}
 	a.unwritten = slices.DeleteFunc(a.unwritten, func(r StepRow) bool {
 		return slices.ContainsFunc(rows, func(w StepRow) bool { return w.Seq == r.Seq })
 	})
 }
 
-// record makes row durable, with all that was left to be written.
-func (a *attempt) record(row *StepRow) error {
+// record makes the row of a call durable, with all that was left to be written.
+func (a *attempt) record(r *stepRun) error {
 	return a.persist("record step", func(ctx context.Context) error {
-		p := a.progress(row)
+		p := a.progress(r, r.rows[:])
 		if err := a.rt.store.Record(ctx, a.lease, &p); err != nil {
 			return err
 		}
@@ -249,7 +257,7 @@ func (a *attempt) record(row *StepRow) error {
 
 // leave puts row with what travels with the next write, unless that would grow
 // too large: renewals of all attempts share one request.
-func (a *attempt) leave(row StepRow) (left bool) {
+func (a *attempt) leave(row *StepRow) (left bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	size := len(row.Output)
@@ -259,7 +267,7 @@ func (a *attempt) leave(row StepRow) (left bool) {
 	if size > maxUnwritten {
 		return false
 	}
-	a.unwritten = append(a.unwritten, row)
+	a.unwritten = append(a.unwritten, *row)
 	return true
 }
 

@@ -4,49 +4,50 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"time"
 )
 
-// judge turns what the handler returned into the attempt's outcome. The
-// function it returns waits for step calls that the handler left behind, and
-// returns nil if nothing may be written any more. stack, if not nil, supplies
-// a stack for the record.
-func (a *attempt) judge(err error, stack func() []byte) func() *Outcome {
-	return func() *Outcome {
-		a.mu.Lock()
-		for a.calls > 0 {
-			a.idle.Wait()
-		}
-		a.ended = true
-		fatal, refused := a.fatal, a.refused
-		a.mu.Unlock()
-
-		cause := context.Cause(a.ctx)
-		switch {
-		case cause == ErrLeaseLost || cause == ErrCancelled:
-			return nil
-		case fatal != nil:
-			return a.failed(fatal, nil)
-		case cause != nil && (err != nil || refused):
-			return &Outcome{Status: Pending, Attempt: AttemptInterrupted}
-		case err != nil:
-			if stack != nil {
-				return a.failed(err, stack())
-			}
-			return a.failed(err, nil)
-		}
-		return a.completed()
+// judge turns the end of the handler's run into the attempt's outcome. It waits
+// for step calls that the handler left behind, and returns nil if nothing may
+// be written any more.
+func (a *attempt) judge(end *ending) *Outcome {
+	if end.spent {
+		return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: end.err.Error(), Uncounted: true}
 	}
+	a.mu.Lock()
+	for a.calls > 0 {
+		a.idle.Wait()
+	}
+	a.ended = true
+	fatal, refused := a.fatal, a.refused
+	a.mu.Unlock()
+
+	cause := context.Cause(a.ctx)
+	switch {
+	case cause == ErrLeaseLost || cause == ErrCancelled:
+		return nil
+	case fatal != nil:
+		return a.failed(fatal, nil)
+	case cause != nil && (end.err != nil || refused):
+		return &Outcome{Status: Pending, Attempt: AttemptInterrupted}
+	case end.exited:
+		return a.failed(end.err, debug.Stack())
+	case end.err != nil:
+		return a.failed(end.err, nil)
+	}
+	return a.completed()
 }
 
 // completed is the outcome of a handler that returned nil.
 func (a *attempt) completed() *Outcome {
-	unused := a.past.unused(func(name string) bool { return a.byName[name] != nil })
-	if len(unused) > 0 {
+	o := &Outcome{Status: Completed, Attempt: AttemptCompleted}
+	if unused := a.past.unused(func(name string) bool { return a.byName[name] != nil }); len(unused) > 0 {
+		o.Detail = encodeDetail(&attemptDetail{Unused: unused})
 		a.log().Warn("restaq: records of earlier attempts that the completed attempt did not ask for", "count", len(unused))
 	}
-	return &Outcome{Status: Completed, Attempt: AttemptCompleted, Detail: encodeDetail(&attemptDetail{Unused: unused})}
+	return o
 }
 
 // failed decides whether and when another attempt follows.
@@ -59,10 +60,7 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 	detail := attemptDetail{Stack: storable(string(stack))}
 
 	backoff := a.handler.backoff.or(a.rt.cfg.Backoff)
-	used, budget := 1, a.budget()
-	if a.past != nil {
-		used += a.past.attempts
-	}
+	used, budget := 1+a.past.attempts, a.budget()
 	failures := used
 	if f.step != nil && a.byName[f.step.Step] != nil {
 		call := a.byName[f.step.Step].call
@@ -96,7 +94,7 @@ func (a *attempt) finish(o *Outcome) {
 	}
 	var e *Execution
 	err := a.persist("record outcome", func(ctx context.Context) (err error) {
-		o.Steps = a.progress(nil).Steps
+		o.Steps = a.progress(nil, nil).Steps
 		e, err = a.rt.store.Finish(ctx, a.lease, o)
 		return err
 	})
@@ -115,6 +113,9 @@ func (a *attempt) finish(o *Outcome) {
 
 // announce logs the outcome. A failure that waits for a person is loud.
 func (a *attempt) announce(o *Outcome) {
+	if o.Attempt == AttemptCompleted && !a.rt.cfg.Logger.Enabled(a.ctx, slog.LevelDebug) {
+		return
+	}
 	log := a.log()
 	if o.Step != "" {
 		log = log.With("step", a.byName[o.Step].call.Name)

@@ -3,6 +3,7 @@ package restaq
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/restaq/restaq/runtime/codec"
@@ -30,37 +31,49 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 	if err := checkIdentifier(call.Name); err != nil {
 		return nil, a.Refuse(ctx, fmt.Errorf("step %q: its name %w", call.Name, err))
 	}
-	var name string
-	if err := guard(func() error { name = call.RecordName(); return nil }); err != nil {
-		return a.invalid(call, fmt.Errorf("key: %w", err))
+	r := &stepRun{call: call, err: errGoexit}
+	if err := a.identify(r); err != nil {
+		return a.invalid(r, err)
 	}
-	var inputs []byte
-	if call.Inputs != nil {
-		err := guard(func() (err error) {
-			inputs, err = codec.FingerprintOf(a.rt.key, call.Inputs)
-			return err
-		})
-		if err != nil {
-			return a.invalid(call, Permanent(fmt.Errorf("encode inputs: %w", err)))
-		}
-	}
-
 	a.mu.Lock()
-	if first := a.byName[name]; first != nil {
+	if first := a.byName[r.name()]; first != nil {
 		a.mu.Unlock()
-		return a.again(ctx, first, call, inputs)
+		return a.again(ctx, first, r)
 	}
-	r := &stepRun{call: call, name: name, inputs: inputs, done: make(chan struct{}), err: errGoexit}
 	a.open(r)
 	a.mu.Unlock()
 	defer a.close(r)
 
-	if record := a.past.records[name]; record != nil {
+	if record := a.past.records[r.name()]; record != nil {
 		r.output, r.err = a.reuse(r, record)
 	} else {
 		r.output, r.err = a.first(ctx, r)
 	}
 	return r.output, r.err
+}
+
+// identify begins the row of a call: its record name and the fingerprint of its
+// inputs.
+func (a *attempt) identify(r *stepRun) error {
+	call, row := r.call, r.row()
+	row.Attempt, row.Name, row.Func, row.Shape = a.lease.Attempt, call.Name, call.Func, call.Shape
+	if call.Key != nil {
+		if err := guard(func() error { row.Name = call.RecordName(); return nil }); err != nil {
+			return fmt.Errorf("key: %w", err)
+		}
+	}
+	if call.Inputs == nil {
+		return nil
+	}
+	err := guard(func() (err error) {
+		row.Inputs, err = codec.FingerprintOf(a.rt.key, call.Inputs)
+		return err
+	})
+	if err != nil {
+		row.Name = call.Name // as of no call
+		return Permanent(fmt.Errorf("encode inputs: %w", err))
+	}
+	return nil
 }
 
 // enter admits a call, or says why no further step starts.
@@ -92,8 +105,11 @@ func (a *attempt) exit() {
 // open gives a call its place. The caller holds mu.
 func (a *attempt) open(r *stepRun) {
 	a.seq++
-	r.seq = a.seq
-	a.byName[r.name] = r
+	r.row().Seq = a.seq
+	if a.byName == nil {
+		a.byName = make(map[string]*stepRun)
+	}
+	a.byName[r.name()] = r
 	a.order = append(a.order, r)
 }
 
@@ -101,61 +117,79 @@ func (a *attempt) open(r *stepRun) {
 func (a *attempt) close(r *stepRun) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i, o := range a.order {
-		if o == r {
-			a.order = append(a.order[:i:i], a.order[i+1:]...)
-			break
-		}
+	if i := slices.Index(a.order, r); i >= 0 {
+		a.order = slices.Delete(a.order, i, i+1)
 	}
-	close(r.done)
+	r.ended = true
+	if r.done != nil {
+		close(r.done)
+	}
 }
 
-// row begins the row of a call.
-func (a *attempt) row(r *stepRun) StepRow {
+// begin notes when a call began.
+func (a *attempt) begin(r *stepRun) {
 	now := a.now()
-	return StepRow{
-		Attempt: a.lease.Attempt, Seq: r.seq, Name: r.name, Func: r.call.Func, Inputs: r.inputs, Shape: r.call.Shape,
-		StartedAt: now, EndedAt: now,
-	}
+	r.row().StartedAt, r.row().EndedAt = now, now
 }
 
 func (a *attempt) now() time.Time { return a.rt.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 // invalid records a call that could not even be named or fingerprinted as a
 // failure of its step.
-func (a *attempt) invalid(call *StepCall, err error) ([]byte, error) {
-	r := &stepRun{call: call, name: call.Name, done: make(chan struct{})}
+func (a *attempt) invalid(r *stepRun, err error) ([]byte, error) {
 	a.mu.Lock()
-	if a.byName[r.name] == nil {
+	if a.byName[r.name()] == nil {
 		a.open(r)
 	} else { // keep the first call's place in byName
 		a.seq++
-		r.seq = a.seq
+		r.row().Seq = a.seq
 	}
 	a.mu.Unlock()
 	defer a.close(r)
-	r.err = a.fail(a.row(r), r, err)
+	a.begin(r)
+	r.err = a.fail(r, err)
 	return nil, r.err
 }
 
-// again answers a second call under one record name.
-func (a *attempt) again(ctx context.Context, first *stepRun, call *StepCall, inputs []byte) ([]byte, error) {
+// again answers r, a second call under one record name.
+func (a *attempt) again(ctx context.Context, first, r *stepRun) ([]byte, error) {
+	name := r.name()
 	switch {
-	case packageOf(first.call.Func) != packageOf(call.Func) || first.call.Name != call.Name:
-		return nil, a.Refuse(ctx, conflict(first.name, first.call.Func, call.Func))
-	case call.Inputs == nil:
-		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt: give each call a name of its own", first.name))
-	case string(first.inputs) != string(inputs):
-		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt with other inputs: tell the calls apart with key=", first.name))
-	case InStep(ctx, first.name):
-		return nil, a.Refuse(ctx, fmt.Errorf("step %s calls itself", first.name))
+	case packageOf(first.call.Func) != packageOf(r.call.Func) || first.call.Name != r.call.Name:
+		return nil, a.Refuse(ctx, conflict(name, first.call.Func, r.call.Func))
+	case r.call.Inputs == nil:
+		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt: give each call a name of its own", name))
+	case string(first.row().Inputs) != string(r.row().Inputs):
+		return nil, a.Refuse(ctx, fmt.Errorf("step %s is called a second time in one attempt with other inputs: tell the calls apart with key=", name))
+	case InStep(ctx, name):
+		return nil, a.Refuse(ctx, fmt.Errorf("step %s calls itself", name))
 	}
 	select {
-	case <-first.done:
+	case <-a.awaitStep(first):
 		return first.output, first.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// closed is a channel that is.
+var closed = func() chan struct{} {
+	ch := make(chan struct{})
+	close(ch)
+	return ch
+}()
+
+// awaitStep returns a channel that is closed when the call has ended.
+func (a *attempt) awaitStep(r *stepRun) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case r.ended:
+		return closed
+	case r.done == nil:
+		r.done = make(chan struct{})
+	}
+	return r.done
 }
 
 func conflict(name, one, other string) error {
@@ -165,24 +199,25 @@ func conflict(name, one, other string) error {
 // reuse answers a call from the record of an earlier attempt.
 func (a *attempt) reuse(r *stepRun, record *StepRow) ([]byte, error) {
 	if packageOf(record.Func) != packageOf(r.call.Func) {
-		return nil, a.Refuse(a.ctx, conflict(r.name, record.Func, r.call.Func))
+		return nil, a.Refuse(a.ctx, conflict(r.name(), record.Func, r.call.Func))
 	}
 	if record.Status == StepCompleted && !record.readable(r.call.Shape, r.call.Reads) {
 		return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: its output's shape has changed: the record has shape %q, this program's %s reads %q; restart the execution, or run the program that wrote the record",
-			r.name, record.Shape, r.call.Func, r.call.Shape))
+			r.name(), record.Shape, r.call.Func, r.call.Shape))
 	}
-	row := a.row(r)
+	a.begin(r)
+	row := r.row()
 	row.Status = StepSkipped
-	if record.inputChanged(r.inputs) {
+	if record.inputChanged(row.Inputs) {
 		if a.rt.cfg.StrictInputs {
-			return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: its inputs differ from those that its record was made from (Config.StrictInputs)", r.name))
+			return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: its inputs differ from those that its record was made from (Config.StrictInputs)", r.name()))
 		}
 		row.Detail = encodeDetail(&stepDetail{InputChanged: true})
 		a.log().Warn("restaq: input changed: a step's record was made from other inputs", "step", r.call.Name)
 	}
 	a.leave(row)
 	if record.Status == StepPermanent {
-		return nil, &StepError{Step: r.name, Permanent: true, Err: a.rt.known.restore(record.Error, decodeDetail[stepDetail](record.Detail).Errors)}
+		return nil, &StepError{Step: r.name(), Permanent: true, Err: a.rt.known.restore(record.Error, decodeDetail[stepDetail](record.Detail).Errors)}
 	}
 	return record.Output, nil
 }
@@ -195,15 +230,15 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, a.refuse(context.Cause(ctx))
 	}
-	row := a.row(r)
+	a.begin(r)
 	if r.call.Tx != "" {
-		output, failure, err := a.transact(WithStep(ctx, r.name), r, row)
+		output, failure, err := a.transact(WithStep(ctx, r.name()), r, *r.row())
 		switch {
 		case err != nil:
 			return nil, a.refuse(err)
 		case failure != nil:
-			row.EndedAt = a.now()
-			return nil, a.fail(row, r, failure)
+			r.row().EndedAt = a.now()
+			return nil, a.fail(r, failure)
 		}
 		return output, nil
 	}
@@ -211,26 +246,27 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	if err == nil {
 		err = checkOutput(output)
 	}
+	r.row().EndedAt = a.now()
 	if err != nil {
-		row.EndedAt = a.now()
-		return nil, a.fail(row, r, err)
+		return nil, a.fail(r, err)
 	}
-	row.complete(a.now(), output, r.call.Reads)
-	if r.call.Pure && a.leave(row) {
+	r.row().complete(output, r.call.Reads)
+	if r.call.Pure && a.leave(r.row()) {
 		return output, nil
 	}
-	if err := a.record(&row); err != nil {
+	if err := a.record(r); err != nil {
 		return nil, a.refuse(err)
 	}
 	return output, nil
 }
 
 // complete makes row that of a completed call.
-func (r *StepRow) complete(at time.Time, output []byte, reads []string) {
-	r.EndedAt = at
+func (r *StepRow) complete(output []byte, reads []string) {
 	r.Status = StepCompleted
 	r.Output = output
-	r.Detail = encodeDetail(&stepDetail{Reads: reads})
+	if len(reads) > 0 {
+		r.Detail = encodeDetail(&stepDetail{Reads: reads})
+	}
 }
 
 // checkOutput refuses an output that is too large to be recorded.
@@ -251,7 +287,7 @@ func (r *stepRun) timeout(ctx context.Context) (context.Context, context.CancelF
 
 // call runs the step's function under its timeout.
 func (a *attempt) call(ctx context.Context, r *stepRun) (output []byte, err error) {
-	ctx, cancel := r.timeout(WithStep(ctx, r.name))
+	ctx, cancel := r.timeout(WithStep(ctx, r.name()))
 	defer cancel()
 	err = guard(func() (err error) {
 		output, err = r.call.Run(ctx)
@@ -266,10 +302,11 @@ func (a *attempt) call(ctx context.Context, r *stepRun) (output []byte, err erro
 // fail records a failed call and returns the error for the handler. A failure
 // after the attempt was cut off says nothing about the step: it is not
 // recorded.
-func (a *attempt) fail(row StepRow, r *stepRun, err error) error {
+func (a *attempt) fail(r *stepRun, err error) error {
 	if cause := context.Cause(a.ctx); cause != nil {
 		return a.refuse(cause)
 	}
+	row := r.row()
 	row.Status = StepFailed
 	row.Error = errorText(err)
 	f := a.rt.known.classify(err)
@@ -279,10 +316,10 @@ func (a *attempt) fail(row StepRow, r *stepRun, err error) error {
 		detail.Errors = f.known
 	}
 	row.Detail = encodeDetail(&detail)
-	if err := a.record(&row); err != nil {
+	if err := a.record(r); err != nil {
 		return a.refuse(err)
 	}
-	return &StepError{Step: r.name, Permanent: f.permanent, Err: err}
+	return &StepError{Step: r.name(), Permanent: f.permanent, Err: err}
 }
 
 // refuse notes that a step could not be run or recorded for a reason that is

@@ -122,10 +122,10 @@ type txTry struct {
 // the step's completion. Whatever else comes of it is not recorded yet:
 // failure is the step's own, err one that is not.
 func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output []byte, failure, err error) {
-	if err := a.rt.checkTransaction(r.name, r.call.Tx); err != nil {
+	if err := a.rt.checkTransaction(r.name(), r.call.Tx); err != nil {
 		return nil, Permanent(err), nil
 	}
-	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row, scope: &transactionScope{step: r.name}}
+	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row, scope: &transactionScope{step: r.name()}}
 	ctx, cancel := r.timeout(ctx)
 	defer cancel()
 	err = a.persist("begin transaction", func(context.Context) error { return t.transact(ctx) })
@@ -184,8 +184,9 @@ func (t *txTry) call(ctx context.Context, tx any) (*Progress, error) {
 	if t.failure != nil {
 		return nil, t.failure
 	}
-	t.row.complete(t.now(), t.output, t.step.call.Reads)
-	t.written = t.progress(&t.row)
+	t.row.EndedAt = t.now()
+	t.row.complete(t.output, t.step.call.Reads)
+	t.written = t.progress(t.step, []StepRow{t.row})
 	return &t.written, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,8 +31,30 @@ type work struct {
 	attempts map[string]*attempt
 	waiters  map[string][]chan struct{} // closed when an attempt of the execution ends
 	drained  chan struct{}              // closed when no attempt is left after active ended; nil before
-	base     context.Context            // of attempts and of their writes; set by Run
+	values   context.Context            // has the values that attempts see; set by Run
+	base     context.Context            // of calls of the store; set by Run
+	bound    atomic.Pointer[bound]
 	slots    int
+}
+
+// bound is a context that ends at a time.
+type bound struct {
+	ctx    context.Context
+	cancel context.CancelFunc // by its time
+	begun  time.Time
+}
+
+// bounded returns a context for one call of the store. It ends with Run, and
+// before d is over, but not before three quarters of d are: calls share one, as
+// each execution makes many.
+func (w *work) bounded(d time.Duration) context.Context {
+	b := w.bound.Load()
+	if b == nil || time.Since(b.begun) > d/4 {
+		b = &bound{begun: time.Now()}
+		b.ctx, b.cancel = context.WithTimeout(w.base, d)
+		w.bound.Store(b)
+	}
+	return b.ctx
 }
 
 func (w *work) init(slots int) {
@@ -130,7 +153,8 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		}
 		return fmt.Errorf("run: %w", err)
 	}
-	base, stop := context.WithCancel(context.WithoutCancel(ctx))
+	values := context.WithoutCancel(ctx)
+	base, stop := context.WithCancel(values)
 	defer stop()
 	w := &rt.work
 	w.mu.Lock()
@@ -138,7 +162,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		w.mu.Unlock()
 		return errors.New("run: called twice")
 	}
-	w.base, w.active, w.backlog = base, true, true
+	w.values, w.base, w.active, w.backlog = values, base, true, true
 	w.mu.Unlock()
 
 	var background sync.WaitGroup
@@ -222,14 +246,17 @@ func (rt *Runtime) begin(c *Claimed, sent time.Time) {
 	earlier := w.attempts[a.lease.Execution]
 	w.attempts[a.lease.Execution] = a
 	cutting := w.cutting
+	if earlier != nil { // this process lost the lease to itself
+		earlier.over = make(chan struct{})
+	}
 	w.mu.Unlock()
 	if cutting {
 		a.cut(ErrShutdown)
 	}
 	go func() {
-		if earlier != nil { // this process lost the lease to itself
+		if earlier != nil {
 			earlier.cut(ErrLeaseLost)
-			<-earlier.done
+			<-earlier.over
 		}
 		defer rt.end(a)
 		a.run()
@@ -245,7 +272,9 @@ func (rt *Runtime) end(a *attempt) {
 	if w.attempts[id] == a {
 		delete(w.attempts, id)
 	}
-	close(a.done)
+	if a.over != nil {
+		close(a.over)
+	}
 	for _, ch := range w.waiters[id] {
 		close(ch)
 	}
@@ -333,7 +362,7 @@ func (rt *Runtime) renew(ctx context.Context, attempts ...*attempt) error {
 	}
 	renewals := make([]Renewal, len(attempts))
 	for i, a := range attempts {
-		renewals[i] = Renewal{Lease: a.lease, Progress: a.progress(nil)}
+		renewals[i] = Renewal{Lease: a.lease, Progress: a.progress(nil, nil)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, rt.cfg.Lease/3)
 	defer cancel()
