@@ -16,6 +16,7 @@ type EventFile struct {
 	Name     string // of the file, ending in _gen.go
 	Families []EventFamily
 	Structs  []*EventStruct
+	Unions   []*EventUnion
 	Enums    []*EventEnum
 }
 
@@ -37,11 +38,13 @@ type EventStruct struct {
 	Doc    []string // paragraphs of our own
 	Text   string   // the schema's description, foreign text
 	Fields []EventField
+	Extra  *EventExtra // nil: members beyond the fields are ignored
+
+	Markers []string // methods that put it into its families and unions
 
 	// Only of a whole payload.
-	Const     string   // ChargeSucceededType
-	EventType string   // stripe.charge.succeeded
-	Markers   []string // methods that put it into its families
+	Const     string // ChargeSucceededType
+	EventType string // stripe.charge.succeeded
 
 	Deprecated bool
 }
@@ -54,6 +57,33 @@ type EventField struct {
 	Type       *EventType
 	Text       string // the schema's description, foreign text
 	Deprecated bool
+}
+
+// EventExtra is the field that holds the members which have none of their own.
+type EventExtra struct {
+	Name  string
+	Type  *EventType // a map
+	Loose bool       // members that do not fit the type are no error
+}
+
+// EventUnion is one of several objects, which a member tells apart.
+type EventUnion struct {
+	Name     string // Source, a struct
+	Value    string // SourceValue, a sealed interface
+	Unknown  string // SourceUnknown, an object of another kind
+	Marker   string // isSource
+	Tag      string // the member that tells, in JSON
+	Doc      []string
+	Text     string
+	Variants []EventVariant
+
+	Deprecated bool
+}
+
+// EventVariant is one of the objects of a union.
+type EventVariant struct {
+	Kinds  []string // values of the tag; a number or boolean as its JSON text
+	Struct string
 }
 
 // EventEnum is a string type with constants.

@@ -23,6 +23,9 @@ func EmitEventFile(pkg EventPackage, file EventFile) ([]byte, error) {
 	for _, s := range file.Structs {
 		emitStruct(f, s)
 	}
+	for _, u := range file.Unions {
+		emitUnion(f, u)
+	}
 	for _, e := range file.Enums {
 		emitEnum(f, e)
 	}
@@ -78,7 +81,8 @@ func eventPackageDoc(pkg EventPackage) []string {
 		"A required member is a plain field, an optional one a pointer, or a slice or map",
 		"that may be nil. A member that may be null is a pointer too; one that may be null",
 		"or absent is a payload.Nullable. A reference that comes as an id or as the whole",
-		"object is a payload.Expandable. What the schema leaves open is a json.RawMessage.",
+		"object is a payload.Expandable. One of several objects is a struct with a Value, a",
+		"sealed interface over them. What the schema leaves open is a json.RawMessage.",
 		"Enums are string types; a value without a constant is kept, and not Known.",
 	}
 }
@@ -132,8 +136,15 @@ func emitStruct(f *jen.File, s *EventStruct) {
 	for _, field := range s.Fields {
 		fields = append(fields, eventField(field)...)
 	}
+	if s.Extra != nil {
+		fields = append(fields, jen.Line(), jen.Id(s.Extra.Name).Add(eventTypeCode(s.Extra.Type)).Tag(map[string]string{"json": "-"}).
+			Comment("members that have no field of their own"))
+	}
 	f.Type().Id(s.Name).Struct(fields...)
 	f.Line()
+	if s.Extra != nil {
+		emitExtra(f, s)
+	}
 	for _, marker := range s.Markers {
 		f.Func().Params(jen.Id(s.Name)).Id(marker).Params().Block()
 	}

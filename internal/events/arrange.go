@@ -32,8 +32,12 @@ func (b *builder) arrange(families []family) templates.EventPackage {
 	}
 	for _, d := range b.queue {
 		to := file(d.at, d.event)
-		if d.enum != nil {
+		switch {
+		case d.enum != nil:
 			to.Enums = append(to.Enums, d.enum)
+			continue
+		case d.union != nil:
+			to.Unions = append(to.Unions, d.union)
 			continue
 		}
 		to.Structs = append(to.Structs, d.strct)

@@ -24,20 +24,24 @@ type builder struct {
 	scope         naming.Scope
 
 	sources  []source
-	names    map[*schema.Schema]string // of the structs and enums that owners name
-	titles   map[*schema.Schema]string // the names of $defs in the schema
-	queue    []*declared               // structs and enums, in the order of discovery
-	declared map[*schema.Schema]bool   // owners in the queue
-	inside   map[*shape]bool           // arrays and maps that are being written, against recursion
+	names    map[*schema.Schema]string    // of the types that owners name
+	places   map[spot]string              // those names, and the names that events' schemas give to what is in them, by place
+	goNames  map[spot]string              // x-go-name
+	read     map[*schema.Schema]bool      // the schemas of the files; all others are of our own making
+	titles   map[*schema.Schema]string    // the names of $defs in the schema
+	queue    []*declared                  // types, in the order of discovery
+	declared map[*schema.Schema]*declared // what stands in the queue for an owner
+	inside   map[*shape]bool              // arrays and maps that are being written, against recursion
 	events   []*declared
 }
 
-// declared is a struct or an enum and where it comes from.
+// declared is a struct, an enum or a union, and where it comes from.
 type declared struct {
 	shape  *shape
 	at     schema.Position // decides on the file and the place in it
 	strct  *templates.EventStruct
 	enum   *templates.EventEnum
+	union  *templates.EventUnion
 	parent string // what types inside are named after
 	event  string // the event type, of a whole payload
 }
@@ -46,7 +50,8 @@ func newBuilder(provider, pkg string, set *schema.Set, problems *schema.Problems
 	return &builder{
 		provider: provider, pkg: pkg, set: set, problems: problems, shapes: newShaper(problems),
 		names: map[*schema.Schema]string{}, titles: map[*schema.Schema]string{},
-		declared: map[*schema.Schema]bool{}, inside: map[*shape]bool{},
+		places: map[spot]string{}, goNames: map[spot]string{}, read: map[*schema.Schema]bool{},
+		declared: map[*schema.Schema]*declared{}, inside: map[*shape]bool{},
 	}
 }
 
@@ -58,14 +63,25 @@ func (b *builder) build() templates.EventPackage {
 		b.problems.Errorf(schema.Position{File: b.provider}, "no event types: name them by x-restaq-events, or a file for its event type")
 		return templates.EventPackage{}
 	}
+	for _, doc := range b.set.Documents {
+		for s := range doc.Schemas() {
+			b.read[s] = true
+			if s.GoName != "" && token.IsIdentifier(s.GoName) && token.IsExported(s.GoName) {
+				b.goNames[spotOf(s)] = s.GoName
+			}
+		}
+	}
 	b.nameDefinitions(defs)
 	for _, src := range b.sources {
 		b.addEvents(src)
 	}
 	families := b.families()
 	for i := 0; i < len(b.queue); i++ { // grows while it is worked off
-		if d := b.queue[i]; d.strct != nil {
+		switch d := b.queue[i]; {
+		case d.strct != nil:
 			d.strct.Fields = b.fields(d)
+		case d.union != nil:
+			b.variants(d)
 		}
 	}
 	b.breakCycles()
@@ -77,17 +93,29 @@ func (b *builder) build() templates.EventPackage {
 	return b.arrange(families)
 }
 
-// nameDefinitions names the structs and enums of $defs, whether an event reaches
-// them or not.
+// nameDefinitions names the types of $defs, whether an event reaches them or
+// not. A schema that has the name of an event type which it is the payload of is
+// that event's struct.
 func (b *builder) nameDefinitions(defs []definition) {
 	for _, d := range defs {
 		s := b.shapes.shape(d.schema)
-		if s.owner != d.schema || s.form != object && s.enum == nil {
+		if s.owner != d.schema || s.form != object && s.form != union && s.enum == nil {
+			continue
+		}
+		if b.namesake(d.name) != "" {
 			continue
 		}
 		name := b.chosen(d.schema, naming.Exported(d.name))
 		b.titles[d.schema] = d.name
-		b.names[d.schema] = b.scope.Take(name, naming.Exported(d.file)+naming.Part(d.name))
+		b.setName(d.schema, b.scope.Take(name, naming.Exported(d.file)+naming.Part(d.name)))
+	}
+}
+
+// setName gives a type its name.
+func (b *builder) setName(s *schema.Schema, name string) {
+	b.names[s] = name
+	if b.stands(s) {
+		b.places[spotOf(s)] = name
 	}
 }
 
@@ -101,6 +129,22 @@ func (b *builder) chosen(s *schema.Schema, otherwise string) string {
 		return otherwise
 	}
 	return s.GoName
+}
+
+// namesake returns the event type of the source with that name which has the
+// same name in Go, "" if there is none.
+func (b *builder) namesake(source string) string {
+	for _, src := range b.sources {
+		if src.name != source {
+			continue
+		}
+		for _, t := range src.types {
+			if naming.Exported(t) == naming.Exported(source) {
+				return t
+			}
+		}
+	}
+	return ""
 }
 
 // addEvents declares the struct of each event type of a source.
@@ -119,6 +163,10 @@ func (b *builder) addEvents(src source) {
 	if name, ok := b.names[s.owner]; ok {
 		parent = name
 	}
+	if b.stands(src.schema) {
+		b.places[spotOf(src.schema)] = parent
+	}
+	namesake := b.namesake(src.name)
 	for _, t := range src.types {
 		name := b.eventName(t)
 		d := &declared{shape: s, at: src.schema.Position, parent: parent, event: t}
@@ -128,6 +176,9 @@ func (b *builder) addEvents(src source) {
 		}
 		b.queue = append(b.queue, d)
 		b.events = append(b.events, d)
+		if t == namesake && b.declared[s.owner] == nil {
+			b.names[s.owner], b.declared[s.owner] = name, d
+		}
 	}
 }
 
@@ -195,34 +246,79 @@ type family struct {
 	at schema.Position
 }
 
-// nameOf returns the name of the struct or enum that has a shape, and declares it
-// if this is its first use. At names the place of that use.
+// nameOf returns the name of the type that has a shape, and declares it if this
+// is its first use. At names the place of that use.
 func (b *builder) nameOf(s *shape, parent, field string) string {
 	name, named := b.names[s.owner]
+	if b.stands(s.owner) {
+		parent, field = b.place(s.owner)
+	}
 	if !named {
 		fallback := "Object"
 		if s.enum != nil {
 			fallback = "Enum"
 		}
 		name = b.scope.Take(parent+field, parent+field+fallback)
-		b.names[s.owner] = name
+		b.setName(s.owner, name)
 	}
-	if b.declared[s.owner] {
+	if b.declared[s.owner] != nil {
 		return name
 	}
-	b.declared[s.owner] = true
-	d := &declared{shape: s, at: s.owner.Position, parent: name}
 	doc, text := []string{fmt.Sprintf("%s is what the field %s of %s holds.", name, field, parent)}, ""
 	if title, ok := b.titles[s.owner]; ok {
 		doc, text = []string{name + " is the schema's type " + title + "."}, s.owner.Description
 	}
-	if s.enum != nil {
+	b.declare(s, name, doc, text)
+	return name
+}
+
+// declare puts a type into the queue.
+func (b *builder) declare(s *shape, name string, doc []string, text string) *declared {
+	d := &declared{shape: s, at: s.owner.Position, parent: name}
+	switch {
+	case s.enum != nil:
 		d.enum = &templates.EventEnum{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
-	} else {
+	case s.form == union:
+		value := b.scope.Take(name+"Value", name+"Variant")
+		d.union = &templates.EventUnion{
+			Name: name, Value: value, Unknown: b.scope.Take(name+"Unknown", name+"UnknownVariant"), Marker: "is" + name,
+			Tag: s.tag, Doc: doc, Text: text, Deprecated: s.owner.Deprecated,
+		}
+	default:
 		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
 	}
+	b.declared[s.owner] = d
 	b.queue = append(b.queue, d)
-	return name
+	return d
+}
+
+// variants names and declares the objects of a union. One without a name is
+// named after what tells it from the others.
+func (b *builder) variants(d *declared) {
+	for _, v := range d.shape.variants {
+		owner := v.shape.owner
+		kind := v.kinds[0].Text
+		name, named := b.names[owner]
+		if !named {
+			part := naming.Part(kind)
+			name = b.scope.Take(d.union.Name+part, d.union.Name+part+"Object")
+			b.setName(owner, name)
+		}
+		if b.declared[owner] == nil {
+			doc, text := []string{name + " is a " + d.union.Name + " whose " + d.union.Tag + " is \"" + kind + "\"."}, owner.Description
+			if title, ok := b.titles[owner]; ok {
+				doc = []string{name + " is the schema's type " + title + "."}
+			}
+			b.declare(v.shape, name, doc, text)
+		}
+		strct := b.declared[owner].strct
+		strct.Markers = append(strct.Markers, d.union.Marker)
+		kinds := make([]string, len(v.kinds))
+		for i, k := range v.kinds {
+			kinds[i] = k.Text
+		}
+		d.union.Variants = append(d.union.Variants, templates.EventVariant{Kinds: kinds, Struct: name})
+	}
 }
 
 // values names the constants of an enum.

@@ -14,13 +14,16 @@
 // # What becomes of a schema
 //
 //	object with properties        struct; shared if it stands in $defs, else named after its place
+//	  and typed members besides     a field Extra beside them, a map
 //	object of additionalProperties map[string]T
 //	array, tuple of one type       []T
 //	string                         string; with enum a type with constants; date-time: payload.Time
-//	integer                        int64, uint64 or payload.Number, as the bounds ask; unix-time: payload.Unix
+//	integer                        int64, uint64 or payload.Number, as bounds and values ask; unix-time: payload.Unix
 //	number                         payload.Number, which keeps every digit
 //	number or string               payload.Number; with date-time: payload.Time
 //	string or object               payload.Expandable
+//	one of several objects         if const or enum of a member tells them apart, a struct with a Value,
+//	                               a sealed interface over their structs; else one struct with the members of all
 //	everything else                json.RawMessage, with a warning where the schema says more
 //
 // Required and nullable are spelled as the package comment of every generated

@@ -2,6 +2,7 @@ package events
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/naming"
@@ -17,6 +18,13 @@ func (b *builder) fields(d *declared) []templates.EventField {
 	var scope naming.Scope
 	for _, name := range reservedFields {
 		scope.Take(name)
+	}
+	if x := d.shape.extra; x != nil {
+		name := scope.Take("Extra")
+		d.strct.Extra = &templates.EventExtra{
+			Name: name, Loose: x.loose,
+			Type: &templates.EventType{Kind: templates.Map, Elem: b.element(x.elem, d.parent, name)},
+		}
 	}
 	names := make([]string, len(d.shape.props))
 	for i, p := range d.shape.props { // what is fixed by hand has the first choice
@@ -100,7 +108,7 @@ var raw = &templates.EventType{Kind: templates.RawJSON}
 // name yet is named after the field that it was met in.
 func (b *builder) typeOf(s *shape, parent, field string) *templates.EventType {
 	switch s.form {
-	case object:
+	case object, union:
 		return &templates.EventType{Kind: templates.Local, Name: b.nameOf(s, parent, field)}
 	case text:
 		if s.enum != nil {
@@ -167,20 +175,40 @@ var (
 	maxUint64 = new(big.Int).SetUint64(1<<64 - 1)
 )
 
-// integerType returns int64 unless the bounds say that it is not enough.
+// integerType returns int64 unless bounds, or values that the schema names, say
+// that it is not enough.
 func integerType(s *shape) *templates.EventType {
-	low, hasLow := s.min.Integer()
-	high, hasHigh := s.max.Integer()
-	switch {
-	case hasLow && low.Cmp(minInt64) < 0, hasHigh && high.Cmp(maxUint64) > 0 && !roundTop(s.max):
-		return of("Number")
-	case s.format == "uint64" || hasHigh && high.Cmp(maxInt64) > 0 && !roundTop(s.max):
-		if hasLow && low.Sign() >= 0 || s.format == "uint64" {
-			return basic("uint64")
-		}
-		return of("Number")
+	low, _ := s.min.Integer()
+	high, _ := s.max.Integer()
+	if high != nil && roundTop(s.max) {
+		high = nil
 	}
-	return basic("int64")
+	limit := high
+	for _, v := range append(slices.Clone(s.owner.Enum), s.owner.Const, s.owner.Default) {
+		if v == nil || !v.IsInteger() {
+			continue
+		}
+		i, _ := (&schema.Bound{Text: v.Text}).Integer()
+		if limit == nil || i.Cmp(limit) > 0 {
+			limit = i
+		}
+		if low != nil && i.Cmp(low) < 0 || i.Cmp(minInt64) < 0 {
+			low = i
+		}
+	}
+	switch {
+	case s.format == "int64":
+		return basic("int64")
+	case s.format == "uint64":
+		return basic("uint64")
+	case low != nil && low.Cmp(minInt64) < 0, limit != nil && limit.Cmp(maxUint64) > 0:
+		return of("Number")
+	case limit == nil || limit.Cmp(maxInt64) <= 0:
+		return basic("int64")
+	case low != nil && low.Sign() >= 0 && high != nil:
+		return basic("uint64")
+	}
+	return of("Number")
 }
 
 // roundTop reports whether an upper bound is the first value beyond int64 that

@@ -26,6 +26,8 @@ func (sh *shaper) both(s *schema.Schema, a, b *shape) *shape {
 		return withNull(a, null)
 	case a.form == dictionary && b.form == object:
 		return withNull(b, null)
+	case a.form == union && b.form == object, a.form == object && b.form == union:
+		return withNull(sh.bothUnion(s, a, b), null)
 	case a.form == text && b.form == text:
 		return withNull(bothTexts(s, a, b), null)
 	case a.form == b.form && a.elem == nil && a.min == nil && a.max == nil:
@@ -60,9 +62,9 @@ func narrower(a, b form) bool {
 	case loose:
 		return a == text || a == integer || a == number || a == unix || a == moment
 	case expandable:
-		return a == text || a == object
+		return a == text || a == object || a == union
 	case bare:
-		return a == object || a == dictionary
+		return a == object || a == dictionary || a == union
 	}
 	return false
 }
@@ -76,7 +78,10 @@ func (sh *shaper) bothObjects(s *schema.Schema, a, b *shape) *shape {
 	case b.named && !adds(a, b):
 		return b
 	}
-	out := &shape{form: object, owner: s}
+	out := &shape{form: object, owner: s, extra: a.extra}
+	if out.extra == nil {
+		out.extra = b.extra
+	}
 	for _, p := range a.props {
 		if i := indexProp(b.props, p.Name); i >= 0 {
 			q := b.props[i]
@@ -93,6 +98,30 @@ func (sh *shaper) bothObjects(s *schema.Schema, a, b *shape) *shape {
 	return out
 }
 
+// bothUnion returns the shape of an object with members of its own that is one
+// of several besides: each variant gets those members. Variants that only narrow
+// what the object has make no difference.
+func (sh *shaper) bothUnion(s *schema.Schema, a, b *shape) *shape {
+	u, own := a, b
+	if b.form == union {
+		u, own = b, a
+	}
+	if !slices.ContainsFunc(u.variants, func(v variant) bool { return adds(v.shape, own) }) {
+		return own
+	}
+	out := &shape{form: union, owner: s, tag: u.tag}
+	for _, v := range u.variants {
+		whole := v.shape
+		if adds(own, whole) {
+			whole = sh.bothObjects(v.shape.owner, own, v.shape)
+			whole.owner = &schema.Schema{Position: v.shape.owner.Position, Description: v.shape.owner.Description}
+			sh.done[whole.owner] = whole
+		}
+		out.variants = append(out.variants, variant{whole, v.kinds})
+	}
+	return out
+}
+
 // require returns an object of which some members are required.
 func (sh *shaper) require(s *shape, names []string) *shape {
 	c := *s
@@ -103,16 +132,26 @@ func (sh *shaper) require(s *shape, names []string) *shape {
 	return &c
 }
 
-// oneOfObjects merges objects of which one comes: a member is required if all
-// have it so. It returns nil if they are not all objects.
+// oneOfObjects merges the objects of which one comes. It returns nil if they are
+// not all objects.
 func (sh *shaper) oneOfObjects(s *schema.Schema) *shape {
-	out := &shape{form: object, owner: s}
-	alts := slices.Concat(s.OneOf, s.AnyOf)
-	for i, alt := range alts {
+	var alts []*shape
+	for _, alt := range slices.Concat(s.OneOf, s.AnyOf) {
 		a := sh.shape(alt)
-		if a.form != object {
+		if a.form != object && a.form != union {
 			return nil
 		}
+		alts = append(alts, a)
+	}
+	out := &shape{form: object, owner: s}
+	sh.mergeObjects(out, flat(alts))
+	return out
+}
+
+// mergeObjects makes of out an object that can be any of several: it has the
+// members of them all, and those are required that all require.
+func (sh *shaper) mergeObjects(out *shape, alts []*shape) {
+	for i, a := range alts {
 		for j, p := range out.props {
 			k := indexProp(a.props, p.Name)
 			if k < 0 {
@@ -131,8 +170,14 @@ func (sh *shaper) oneOfObjects(s *schema.Schema) *shape {
 				out.props = append(out.props, q)
 			}
 		}
+		switch {
+		case a.extra == nil:
+		case out.extra == nil:
+			out.extra = &extra{a.extra.elem, true}
+		default:
+			out.extra = &extra{sh.join(join{false, out.extra.elem, a.extra.elem}), true}
+		}
 	}
-	return out
 }
 
 // requiredOf returns the names that allOf's parts and s itself require without

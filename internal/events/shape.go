@@ -24,9 +24,10 @@ const (
 	moment     // a date-time, or a number in its place
 	unix       // seconds since 1970
 	expandable // an id or the whole object
+	union      // one of several objects, which a member tells apart
 )
 
-var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference"}
+var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference", "one of several objects"}
 
 // shape is what a schema says of its values, references and combinations
 // followed. It is shared: copy before changing.
@@ -36,14 +37,25 @@ type shape struct {
 	owner *schema.Schema // names the struct or enum
 
 	props []schema.Property // of an object
-	elem  *schema.Schema    // of an array, a dictionary, an expandable; nil: anything
-	enum  []*schema.Node    // of a text: its known values, never empty if not nil
-	min   *schema.Bound
-	max   *schema.Bound
+	extra *extra            // of an object: its members beyond those, if they have a type
+
+	tag      string // of a union: the member that tells its variants apart
+	variants []variant
+
+	elem *schema.Schema // of an array, a dictionary, an expandable; nil: anything
+	enum []*schema.Node // of a text: its known values, never empty if not nil
+	min  *schema.Bound
+	max  *schema.Bound
 
 	format  string
 	named   bool   // owner stands in $defs, or was reached by $ref
 	widened string // why a value is kept raw though the schema says more
+}
+
+// extra is what members beyond the known ones hold.
+type extra struct {
+	elem  *schema.Schema
+	loose bool // members of other types may come as well
 }
 
 // shaper finds shapes, each once.
@@ -52,6 +64,7 @@ type shaper struct {
 	done     map[*schema.Schema]*shape
 	open     map[*schema.Schema]bool
 	joined   map[join]*schema.Schema
+	partOf   map[*schema.Schema]*schema.Schema // schemas of our own making, of which there is one at another's place
 }
 
 // join names a schema of our own making: all of two schemas, or any of them.
@@ -77,7 +90,7 @@ func (sh *shaper) join(j join) *schema.Schema {
 }
 
 func newShaper(problems *schema.Problems) *shaper {
-	return &shaper{problems: problems, done: map[*schema.Schema]*shape{}, open: map[*schema.Schema]bool{}, joined: map[join]*schema.Schema{}}
+	return &shaper{problems: problems, done: map[*schema.Schema]*shape{}, open: map[*schema.Schema]bool{}, joined: map[join]*schema.Schema{}, partOf: map[*schema.Schema]*schema.Schema{}}
 }
 
 // shape returns the shape of s.
@@ -223,7 +236,7 @@ func impliedTypes(s *schema.Schema, enum []*schema.Node) []schema.Kind {
 		return types
 	case len(s.Enum) > 0: // null alone
 		return []schema.Kind{schema.Null}
-	case len(s.Properties) > 0, s.Additional != nil && s.Additional.Always == nil:
+	case len(s.Properties) > 0, len(s.Patterns) > 0, s.Additional != nil && s.Additional.Always == nil:
 		return []schema.Kind{schema.Object}
 	case s.Items != nil && s.Items.Always == nil, len(s.Prefix) > 0:
 		return []schema.Kind{schema.Array}
@@ -250,17 +263,40 @@ func mixed(out *shape, types []schema.Kind) {
 }
 
 func (sh *shaper) objectShape(out *shape, s *schema.Schema) {
+	beyond := sh.beyond(s)
 	switch {
 	case len(s.Properties) > 0:
-		out.form, out.props = object, s.Properties
-		if s.Additional != nil && s.Additional.Always == nil {
-			sh.problems.Widenf(s.Additional.Position, "members beyond the properties are left out of the struct")
-		}
-	case s.Additional != nil && s.Additional.Always == nil:
-		out.form, out.elem = dictionary, s.Additional
+		out.form, out.props, out.extra = object, s.Properties, beyond
+	case beyond != nil && !beyond.loose:
+		out.form, out.elem = dictionary, beyond.elem
 	default:
 		out.form = bare
 	}
+}
+
+// beyond returns what additionalProperties and patternProperties say of members
+// that are no properties, nil if they admit anything or nothing.
+func (sh *shaper) beyond(s *schema.Schema) *extra {
+	var elems []*schema.Schema
+	for _, p := range s.Patterns {
+		elems = append(elems, p.Schema)
+	}
+	typed := s.Additional != nil && s.Additional.Always == nil
+	if typed {
+		elems = append(elems, s.Additional)
+	}
+	if len(elems) == 0 {
+		return nil
+	}
+	elem := elems[0]
+	for _, e := range elems[1:] {
+		elem = sh.join(join{false, elem, e})
+	}
+	if of := sh.shape(elem); len(s.Properties) > 0 && of.form == anything && of.widened == "" {
+		return nil
+	}
+	closed := s.Additional != nil && s.Additional.Always != nil && !*s.Additional.Always
+	return &extra{elem: elem, loose: !typed && !closed}
 }
 
 func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
@@ -285,5 +321,5 @@ func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
 
 // sameForm reports whether two shapes are one Go type without further ado.
 func sameForm(a, b *shape) bool {
-	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.enum == nil && b.enum == nil) && a.elem == b.elem
+	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.form != union && a.enum == nil && b.enum == nil) && a.elem == b.elem
 }

@@ -42,7 +42,7 @@ func (sh *shaper) union(s *schema.Schema, list []*schema.Schema) *shape {
 
 // constrains reports whether a schema without a type says something else.
 func constrains(s *schema.Schema) bool {
-	return s.Always == nil && (len(s.Required) > 0 || len(s.Rest) > 0 || s.Minimum != nil || s.Maximum != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0)
+	return s.Always == nil && (len(s.Required)+len(s.Rest)+len(s.Conditions) > 0 || s.Minimum != nil || s.Maximum != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0)
 }
 
 // combine sets the form of a value that is one of several shapes, none of them
@@ -51,17 +51,9 @@ func (sh *shaper) combine(out *shape, alts []*shape) {
 	all := func(forms ...form) bool {
 		return !slices.ContainsFunc(alts, func(a *shape) bool { return !slices.Contains(forms, a.form) })
 	}
-	count := func(f form) (n int, last *shape) {
-		for _, a := range alts {
-			if a.form == f {
-				n, last = n+1, a
-			}
-		}
-		return n, last
+	has := func(f form) bool {
+		return slices.ContainsFunc(alts, func(a *shape) bool { return a.form == f })
 	}
-	moments, _ := count(moment)
-	strings, _ := count(text)
-	objects, obj := count(object)
 	switch {
 	case all(text):
 		out.form, out.enum = text, allValues(alts)
@@ -71,23 +63,76 @@ func (sh *shaper) combine(out *shape, alts []*shape) {
 		out.form = number
 	case all(text, moment):
 		out.form = moment
-	case moments > 0 && strings == 0 && all(integer, number, unix, moment):
+	case has(moment) && all(integer, number, unix, moment):
 		out.form = moment
 	case all(text, integer, number, unix, loose, moment):
 		out.form = loose
 	case all(array), all(dictionary):
 		out.form, out.elem = alts[0].form, sh.anyElem(alts)
-	case all(text, object, expandable, dictionary, bare):
+	case all(object, union):
+		sh.objects(out, alts)
+	case has(text) && all(text, object, union, expandable, dictionary, bare):
 		out.form = expandable
-		if objects == 1 && all(text, object) {
-			out.elem = obj.owner
+		if all(text, object, union) {
+			out.elem = sh.whole(out.owner, alts)
 		}
-		if strings == 0 {
-			out.form, out.widened = anything, "it is one of several objects"
-		}
+	case all(object, union, dictionary, bare):
+		out.widened = "it is one of several objects, some of them without known members"
 	default:
 		out.widened = "it is one of several types"
 	}
+}
+
+// objects sets the form of a value that is one of several objects: a union if a
+// member tells them apart, else one object with the members of them all.
+func (sh *shaper) objects(out *shape, alts []*shape) {
+	alts = flat(alts)
+	out.tag, out.variants = tell(out.owner, alts)
+	if out.variants != nil {
+		out.form = union
+		return
+	}
+	out.form = object
+	sh.mergeObjects(out, alts)
+}
+
+// whole returns the schema of the object behind a reference, nil if it is one
+// of several that nothing tells apart.
+func (sh *shaper) whole(owner *schema.Schema, alts []*shape) *schema.Schema {
+	alts = flat(slices.DeleteFunc(slices.Clone(alts), func(a *shape) bool { return a.form == text }))
+	if len(alts) == 1 {
+		return alts[0].owner
+	}
+	tag, variants := tell(owner, alts)
+	if variants == nil {
+		return nil
+	}
+	// It stands for the objects among the alternatives, which no schema of its
+	// own describes.
+	s := &schema.Schema{Position: owner.Position}
+	sh.partOf[s] = owner
+	sh.done[s] = &shape{form: union, owner: s, tag: tag, variants: variants}
+	return s
+}
+
+// flat replaces unions among alternatives by theirs, each object once.
+func flat(alts []*shape) []*shape {
+	var list []*shape
+	add := func(a *shape) {
+		if !slices.ContainsFunc(list, func(b *shape) bool { return b.owner == a.owner }) {
+			list = append(list, a)
+		}
+	}
+	for _, a := range alts {
+		if a.form != union {
+			add(a)
+			continue
+		}
+		for _, v := range a.variants {
+			add(v.shape)
+		}
+	}
+	return list
 }
 
 // anyElem returns a schema of what any of several arrays or maps holds, nil for

@@ -54,7 +54,7 @@ var table = []Rule{
 	// The runtime: rules in the engine, stores around it. Standard library
 	// only, stores aside.
 	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5"}},
-	{Tree: "./runtime/codec"},
+	{Tree: "./runtime/codec", May: []string{"./runtime/payload"}},
 	{Tree: "./runtime/payload"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/..."}, TestsMay: []string{"./runtime/storetest"}},

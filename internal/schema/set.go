@@ -149,7 +149,7 @@ func (set *Set) lookup(to resourceRef, pointer string, problems *Problems) *Sche
 	tokens := strings.Split(pointer, "/")[1:]
 	canonical := to.schema.Pointer
 	for i, t := range tokens {
-		tokens[i] = unescapePointer(t)
+		tokens[i] = Unescape(t)
 		canonical += "/" + escapePointer(tokens[i])
 	}
 	if s, ok := to.doc.byPointer[canonical]; ok {

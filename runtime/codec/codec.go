@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/restaq/restaq/runtime/payload"
 )
 
 // Append appends the JSON encoding of *v to dst.
@@ -31,10 +33,10 @@ func Decode[T any](data []byte, v *T) error {
 }
 
 // DecodeEvent reads an event's payload into a value of the handler's type,
-// whatever the event's type.
-func DecodeEvent[E any](eventType string, payload []byte) (E, error) {
+// whatever the event's type. Integers may be written as 1.0.
+func DecodeEvent[E any](eventType string, data []byte) (E, error) {
 	var event E
-	if err := json.Unmarshal(payload, &event); err != nil {
+	if err := payload.Unmarshal(data, &event); err != nil {
 		return event, fmt.Errorf("decode %s: %w", eventType, err)
 	}
 	return event, nil

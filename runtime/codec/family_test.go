@@ -85,3 +85,12 @@ func TestDecodeFamilyRefusesWhatIsNoMember(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEventsIntegersMayBeWrittenWithAFraction(t *testing.T) {
+	if e, err := codec.DecodeEvent[opened]("door.opened", []byte(`{"N":1.0}`)); err != nil || e.N != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := codec.DecodeEvent[opened]("door.opened", []byte(`{"N":1.5}`)); err == nil || !strings.HasPrefix(err.Error(), "decode door.opened: json: ") {
+		t.Errorf("1.5: %v", err)
+	}
+}

@@ -6,6 +6,7 @@
 //	Number         a number, digit for digit, or a string in its place
 //	Time           a point in time, in the text or number in which it came
 //	Unix           seconds since 1970, as a plain integer
+//	Unknown        an object of a kind that the schema does not know
 //
 // All of them are values: the zero value is useful, they can be copied, and all
 // but Nullable of an incomparable type can be compared with ==. They encode back

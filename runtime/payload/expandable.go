@@ -52,7 +52,7 @@ func (e Expandable[T]) Object() (T, error) {
 	if !e.Expanded() {
 		return object, ErrNotExpanded
 	}
-	if err := json.Unmarshal([]byte(e.raw), &object); err != nil {
+	if err := Unmarshal([]byte(e.raw), &object); err != nil {
 		return object, fmt.Errorf("decode object %q: %w", e.id, err)
 	}
 	return object, nil

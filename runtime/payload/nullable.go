@@ -58,7 +58,7 @@ func (n *Nullable[T]) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
 	}
-	if err := json.Unmarshal(data, &n.value); err != nil {
+	if err := Unmarshal(data, &n.value); err != nil {
 		return err
 	}
 	n.state = present

@@ -2,11 +2,7 @@
 
 package github
 
-import (
-	"encoding/json"
-
-	"github.com/restaq/restaq/runtime/payload"
-)
+import "github.com/restaq/restaq/runtime/payload"
 
 // PullRequestEvent is any of the events pull_request.*.
 type PullRequestEvent interface {
@@ -399,54 +395,86 @@ type Link struct {
 
 // PullRequest is the schema's type pull_request.
 type PullRequest struct {
-	URL                 string                       `json:"url"`
-	ID                  int64                        `json:"id"`
-	NodeID              string                       `json:"node_id"`
-	HTMLURL             string                       `json:"html_url"`
-	DiffURL             string                       `json:"diff_url"`
-	PatchURL            string                       `json:"patch_url"`
-	IssueURL            string                       `json:"issue_url"`
-	Number              int64                        `json:"number"`
-	State               PullRequestState             `json:"state"`
-	Locked              bool                         `json:"locked"`
-	Title               string                       `json:"title"`
-	User                User                         `json:"user"`
-	Body                *string                      `json:"body"`
-	CreatedAt           payload.Time                 `json:"created_at"`
-	UpdatedAt           payload.Time                 `json:"updated_at"`
-	ClosedAt            *payload.Time                `json:"closed_at"`
-	MergedAt            *payload.Time                `json:"merged_at"`
-	MergeCommitSHA      *string                      `json:"merge_commit_sha"`
-	Assignee            *User                        `json:"assignee"`
-	Assignees           []User                       `json:"assignees"`
-	RequestedReviewers  []json.RawMessage            `json:"requested_reviewers"`
-	RequestedTeams      []Team                       `json:"requested_teams"`
-	Labels              []Label                      `json:"labels"`
-	Milestone           *Milestone                   `json:"milestone"`
-	CommitsURL          string                       `json:"commits_url"`
-	ReviewCommentsURL   string                       `json:"review_comments_url"`
-	ReviewCommentURL    string                       `json:"review_comment_url"`
-	CommentsURL         string                       `json:"comments_url"`
-	StatusesURL         string                       `json:"statuses_url"`
-	Head                PullRequestHead              `json:"head"`
-	Base                PullRequestBase              `json:"base"`
-	Links               PullRequestLinks             `json:"_links"`
-	AuthorAssociation   AuthorAssociation            `json:"author_association"`
-	AutoMerge           *AutoMerge                   `json:"auto_merge"`
-	ActiveLockReason    *PullRequestActiveLockReason `json:"active_lock_reason"`
-	Draft               bool                         `json:"draft"`
-	Merged              *bool                        `json:"merged"`
-	Mergeable           *bool                        `json:"mergeable"`
-	Rebaseable          *bool                        `json:"rebaseable"`
-	MergeableState      string                       `json:"mergeable_state"`
-	MergedBy            *User                        `json:"merged_by"`
-	Comments            int64                        `json:"comments"`
-	ReviewComments      int64                        `json:"review_comments"`
-	MaintainerCanModify bool                         `json:"maintainer_can_modify"`
-	Commits             int64                        `json:"commits"`
-	Additions           int64                        `json:"additions"`
-	Deletions           int64                        `json:"deletions"`
-	ChangedFiles        int64                        `json:"changed_files"`
+	URL                 string                              `json:"url"`
+	ID                  int64                               `json:"id"`
+	NodeID              string                              `json:"node_id"`
+	HTMLURL             string                              `json:"html_url"`
+	DiffURL             string                              `json:"diff_url"`
+	PatchURL            string                              `json:"patch_url"`
+	IssueURL            string                              `json:"issue_url"`
+	Number              int64                               `json:"number"`
+	State               PullRequestState                    `json:"state"`
+	Locked              bool                                `json:"locked"`
+	Title               string                              `json:"title"`
+	User                User                                `json:"user"`
+	Body                *string                             `json:"body"`
+	CreatedAt           payload.Time                        `json:"created_at"`
+	UpdatedAt           payload.Time                        `json:"updated_at"`
+	ClosedAt            *payload.Time                       `json:"closed_at"`
+	MergedAt            *payload.Time                       `json:"merged_at"`
+	MergeCommitSHA      *string                             `json:"merge_commit_sha"`
+	Assignee            *User                               `json:"assignee"`
+	Assignees           []User                              `json:"assignees"`
+	RequestedReviewers  []PullRequestRequestedReviewersItem `json:"requested_reviewers"`
+	RequestedTeams      []Team                              `json:"requested_teams"`
+	Labels              []Label                             `json:"labels"`
+	Milestone           *Milestone                          `json:"milestone"`
+	CommitsURL          string                              `json:"commits_url"`
+	ReviewCommentsURL   string                              `json:"review_comments_url"`
+	ReviewCommentURL    string                              `json:"review_comment_url"`
+	CommentsURL         string                              `json:"comments_url"`
+	StatusesURL         string                              `json:"statuses_url"`
+	Head                PullRequestHead                     `json:"head"`
+	Base                PullRequestBase                     `json:"base"`
+	Links               PullRequestLinks                    `json:"_links"`
+	AuthorAssociation   AuthorAssociation                   `json:"author_association"`
+	AutoMerge           *AutoMerge                          `json:"auto_merge"`
+	ActiveLockReason    *PullRequestActiveLockReason        `json:"active_lock_reason"`
+	Draft               bool                                `json:"draft"`
+	Merged              *bool                               `json:"merged"`
+	Mergeable           *bool                               `json:"mergeable"`
+	Rebaseable          *bool                               `json:"rebaseable"`
+	MergeableState      string                              `json:"mergeable_state"`
+	MergedBy            *User                               `json:"merged_by"`
+	Comments            int64                               `json:"comments"`
+	ReviewComments      int64                               `json:"review_comments"`
+	MaintainerCanModify bool                                `json:"maintainer_can_modify"`
+	Commits             int64                               `json:"commits"`
+	Additions           int64                               `json:"additions"`
+	Deletions           int64                               `json:"deletions"`
+	ChangedFiles        int64                               `json:"changed_files"`
+}
+
+// PullRequestRequestedReviewersItem is what the field RequestedReviewersItem of PullRequest holds.
+type PullRequestRequestedReviewersItem struct {
+	Login               *string                  `json:"login,omitempty"`
+	ID                  int64                    `json:"id"`
+	NodeID              string                   `json:"node_id"`
+	Name                *string                  `json:"name,omitempty"`
+	Email               payload.Nullable[string] `json:"email,omitzero"`
+	AvatarURL           *string                  `json:"avatar_url,omitempty"`
+	GravatarID          *string                  `json:"gravatar_id,omitempty"`
+	URL                 string                   `json:"url"`
+	HTMLURL             string                   `json:"html_url"`
+	FollowersURL        *string                  `json:"followers_url,omitempty"`
+	FollowingURL        *string                  `json:"following_url,omitempty"`
+	GistsURL            *string                  `json:"gists_url,omitempty"`
+	StarredURL          *string                  `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                  `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                  `json:"organizations_url,omitempty"`
+	ReposURL            *string                  `json:"repos_url,omitempty"`
+	EventsURL           *string                  `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                  `json:"received_events_url,omitempty"`
+	Type                *UserType                `json:"type,omitempty"`
+	SiteAdmin           *bool                    `json:"site_admin,omitempty"`
+	Slug                *string                  `json:"slug,omitempty"`
+	Description         payload.Nullable[string] `json:"description,omitzero"`
+	Privacy             *TeamPrivacy             `json:"privacy,omitempty"`
+	MembersURL          *string                  `json:"members_url,omitempty"`
+	RepositoriesURL     *string                  `json:"repositories_url,omitempty"`
+	Permission          *string                  `json:"permission,omitempty"`
+	Parent              *TeamParent              `json:"parent,omitempty"`
+	NotificationSetting *TeamNotificationSetting `json:"notification_setting,omitempty"`
 }
 
 // PullRequestHead is what the field Head of PullRequest holds.

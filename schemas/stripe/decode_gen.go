@@ -8,7 +8,8 @@
 // A required member is a plain field, an optional one a pointer, or a slice or map
 // that may be nil. A member that may be null is a pointer too; one that may be null
 // or absent is a payload.Nullable. A reference that comes as an id or as the whole
-// object is a payload.Expandable. What the schema leaves open is a json.RawMessage.
+// object is a payload.Expandable. One of several objects is a struct with a Value, a
+// sealed interface over them. What the schema leaves open is a json.RawMessage.
 // Enums are string types; a value without a constant is kept, and not Known.
 package stripe
 

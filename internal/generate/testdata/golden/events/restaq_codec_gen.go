@@ -45,7 +45,7 @@ var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
 	DecodeOut: func(data []byte, out *github.PullRequestEvent) error {
 		return codec.Decode(data, codec.NewMember(out, pullRequestEventType, github.Decode))
 	},
-	Shape: "d60cb4276446cae9",
+	Shape: "542dc189e47b99d0",
 }
 
 // pullRequestEventType returns the event type of a github.PullRequestEvent.

@@ -1,0 +1,142 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// EncodeExtra encodes object, a struct, and behind its members those of extra,
+// sorted by name. A member that object has a field for is encoded from there
+// alone. Generated code calls it.
+func EncodeExtra[T any](object any, extra map[string]T) ([]byte, error) {
+	data, err := json.Marshal(object)
+	if err != nil || len(extra) == 0 {
+		return data, err
+	}
+	known := fieldNames(reflect.TypeOf(object))
+	data = data[:len(data)-1]
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if known[name] {
+			continue
+		}
+		value, err := json.Marshal(extra[name])
+		if err != nil {
+			return nil, fmt.Errorf("encode member %q: %w", name, err)
+		}
+		if len(data) > 1 {
+			data = append(data, ',')
+		}
+		data = append(append(append(data, quote(name)...), ':'), value...)
+	}
+	return append(data, '}'), nil
+}
+
+// DecodeExtra decodes data into object, a pointer to a struct, and the members
+// that the struct has no field for into a new map, nil if there are none.
+// Generated code calls it.
+func DecodeExtra[T any](data []byte, object any, extra *map[string]T) error {
+	return decodeExtra(data, object, extra, false)
+}
+
+// DecodeLooseExtra is [DecodeExtra], except that members which are no T are
+// ignored.
+func DecodeLooseExtra[T any](data []byte, object any, extra *map[string]T) error {
+	return decodeExtra(data, object, extra, true)
+}
+
+// decodeExtra hands the struct its own members only: encoding/json would take a
+// member that differs in case for one of them.
+func decodeExtra[T any](data []byte, object any, extra *map[string]T, loose bool) error {
+	*extra = nil
+	members, err := membersOf(data)
+	if err != nil || members == nil {
+		return errors.Join(err, Unmarshal(data, object))
+	}
+	known := fieldNames(reflect.TypeOf(object).Elem())
+	own := []byte{'{'}
+	for _, m := range members {
+		if known[m.name] {
+			if len(own) > 1 {
+				own = append(own, ',')
+			}
+			own = append(append(append(own, quote(m.name)...), ':'), m.value...)
+		}
+	}
+	if err := Unmarshal(append(own, '}'), object); err != nil {
+		return err
+	}
+	for _, m := range members {
+		if known[m.name] {
+			continue
+		}
+		var value T
+		if err := Unmarshal(m.value, &value); err != nil {
+			if loose {
+				continue
+			}
+			return fmt.Errorf("member %q: %w", m.name, err)
+		}
+		if *extra == nil {
+			*extra = map[string]T{}
+		}
+		(*extra)[m.name] = value
+	}
+	return nil
+}
+
+// objectMember is a member of an object, its value as received.
+type objectMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of a JSON object in their order, nil if data is
+// no object.
+func membersOf(data []byte) ([]objectMember, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, err
+	}
+	members := []objectMember{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := objectMember{}
+		m.name, _ = token.(string)
+		if err := dec.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	_, err := dec.Token() // the closing brace
+	return members, err
+}
+
+// names holds the JSON names of structs' fields, by type.
+var names sync.Map
+
+// fieldNames returns the names that the tags of a generated struct give its
+// fields.
+func fieldNames(t reflect.Type) map[string]bool {
+	if known, ok := names.Load(t); ok {
+		return known.(map[string]bool)
+	}
+	known := map[string]bool{}
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag.Get("json")
+		if name, _, _ := strings.Cut(tag, ","); tag != "-" {
+			known[name] = true
+		}
+	}
+	names.Store(t, known)
+	return known
+}
