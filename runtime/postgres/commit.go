@@ -100,7 +100,7 @@ func (s *Store) statements(calls []*call) []shared {
 // READ COMMITTED, in one round trip.
 func (s *Store) run(ctx context.Context, c *pgxpool.Conn, statements []shared) error {
 	if !s.readCommitted {
-		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		return pgx.BeginTxFunc(ctx, c, s.bounded(pgx.TxOptions{IsoLevel: pgx.ReadCommitted}), func(tx pgx.Tx) error {
 			return s.send(ctx, tx, statements)
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -35,18 +34,21 @@ const keepConn = 24 * time.Hour
 // openConns opens the pools beside the one that everybody shares, with the same
 // settings. They connect when they are first used.
 func (s *Store) openConns(ctx context.Context) error {
-	s.session = s.keepsSession()
-	session := `SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
-	set_config('enable_seqscan', 'off', false), set_config('lock_timeout', '` + lockPatience + `', false)`
 	for _, p := range []struct {
-		pool    **pgxpool.Pool
-		conns   int32
-		session string
+		pool     **pgxpool.Pool
+		conns    int32
+		settings []setting
 	}{
-		{&s.writePool, writeLanes, session},
-		{&s.renewPool, renewConns, ""},
+		{&s.writePool, writeLanes, []setting{
+			{"plan_cache_mode", "force_generic_plan"}, {"enable_seqscan", "off"}, {"lock_timeout", lockPatience},
+		}},
+		{&s.renewPool, renewConns, nil},
 	} {
-		pool, err := pgxpool.NewWithConfig(ctx, s.connConfig(p.conns+spareConns, p.session))
+		config := s.connConfig()
+		config.MaxConns, config.MinConns, config.MinIdleConns = p.conns+spareConns, 0, 0
+		config.MaxConnIdleTime = keepConn
+		setSession(config.ConnConfig, append(unset(config.ConnConfig, laneSettings), p.settings...))
+		pool, err := pgxpool.NewWithConfig(ctx, config)
 		if err != nil {
 			return err
 		}
@@ -56,36 +58,14 @@ func (s *Store) openConns(ctx context.Context) error {
 	return nil
 }
 
-// connConfig is the configuration of the shared pool for so many connections.
-// Each connection begins with the statement session, where connections keep
-// what it sets.
-func (s *Store) connConfig(conns int32, session string) *pgxpool.Config {
+// connConfig is the configuration of the shared pool for a connection of the
+// Store's own.
+func (s *Store) connConfig() *pgxpool.Config {
 	config := s.pool.Config()
-	config.MaxConns, config.MinConns, config.MinIdleConns = conns, 0, 0
-	config.MaxConnIdleTime = keepConn
-	if session != "" && s.session {
-		after := config.AfterConnect
-		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			if after != nil {
-				if err := after(ctx, conn); err != nil {
-					return err
-				}
-			}
-			return conn.PgConn().Exec(ctx, session).Close()
-		}
+	if !s.own { // how it is dialled is the caller's affair
+		setSession(config.ConnConfig, unset(config.ConnConfig, sessionSettings))
 	}
 	return config
-}
-
-// keepsSession reports whether connections keep the state of a session. Behind
-// a pooler in transaction mode they do not; the URL says so by its mode of
-// executing queries.
-func (s *Store) keepsSession() bool {
-	switch s.pool.Config().ConnConfig.DefaultQueryExecMode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		return false
-	}
-	return true
 }
 
 // pools are those that are the Store's own.

@@ -172,7 +172,12 @@ func TestACommitIsBounded(t *testing.T) {
 // many is a store with n running executions.
 func many(t *testing.T, n int) (s *Store, admin *pgx.Conn, leases []restaq.Lease) {
 	t.Helper()
-	address := pgtest.URL(t)
+	return manyAt(t, pgtest.URL(t), n)
+}
+
+// manyAt is many at a database's address.
+func manyAt(t *testing.T, address string, n int) (s *Store, admin *pgx.Conn, leases []restaq.Lease) {
+	t.Helper()
 	s, err := Open(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func (s *Store) Listen(ctx context.Context, fn func(n restaq.Notice)) {
 
 // listenOnce listens until the connection is lost or ctx ends.
 func (s *Store) listenOnce(ctx context.Context, fn func(n restaq.Notice)) error {
-	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, s.connConfig().ConnConfig)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,10 @@ func (s *Store) listenOnce(ctx context.Context, fn func(n restaq.Notice)) error 
 		defer cancel()
 		conn.Close(ctx)
 	}()
-	if _, err := conn.Exec(ctx, "LISTEN "+quote(s.channel())); err != nil {
+	begin, cancel := context.WithTimeout(ctx, deadAfter)
+	_, err = conn.Exec(begin, "LISTEN "+quote(s.channel()))
+	cancel()
+	if err != nil {
 		return err
 	}
 	fn(restaq.Notice{})
@@ -103,7 +106,7 @@ func (s *Store) listenOnce(ctx context.Context, fn func(n restaq.Notice)) error 
 			}
 			fn(n)
 		case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-			ping, cancel := context.WithTimeout(ctx, pingEvery)
+			ping, cancel := context.WithTimeout(ctx, deadAfter)
 			err := conn.Ping(ping)
 			cancel()
 			if err != nil {

@@ -65,6 +65,9 @@ type Store struct {
 	// session says that connections keep what is set in them.
 	session bool
 
+	// limits are the settings that bound transactions.
+	limits []string
+
 	sql sync.Map // statements for a schema of another name, by their text
 
 	migrating sync.Mutex
@@ -93,7 +96,7 @@ func OpenConfig(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := newStore(ctx, cfg)
 	if err == nil {
 		if err = s.openConns(ctx); err == nil {
-			err = s.setUp(ctx, cfg.NoMigrate)
+			err = aboutPooler(s.setUp(ctx, cfg.NoMigrate))
 		}
 		if err == nil {
 			return s, nil
@@ -118,6 +121,7 @@ func newStore(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{pool: cfg.Pool, schema: cfg.Schema}
 	if s.pool != nil {
+		s.know(s.pool.Config().ConnConfig)
 		return s, nil
 	}
 	pc, err := pgxpool.ParseConfig(cfg.URL)
@@ -133,13 +137,23 @@ func newStore(ctx context.Context, cfg Config) (*Store, error) {
 	if pc.ConnConfig.RuntimeParams["application_name"] == "" {
 		pc.ConnConfig.RuntimeParams["application_name"] = "restaq"
 	}
+	setReach(pc.ConnConfig, cfg.URL)
+	s.know(pc.ConnConfig)
 	s.own = true
 	s.pool, err = pgxpool.NewWithConfig(ctx, pc)
 	return s, err
 }
 
-// setUp looks at the database's defaults and at the schema.
+// know notes what a configuration says of sessions and transactions.
+func (s *Store) know(config *pgx.ConnConfig) {
+	s.session, s.limits = keepsSession(config), transactionLimits(config)
+}
+
+// setUp looks at the way to the database, at its defaults and at the schema.
 func (s *Store) setUp(ctx context.Context, noMigrate bool) error {
+	if err := checkPooler(ctx, s.pool.Config().ConnConfig); err != nil {
+		return err
+	}
 	err := s.statement(ctx, func(q querier) error {
 		level, err := one[string](ctx, q, `SELECT current_setting('default_transaction_isolation')`)
 		s.readCommitted = err == nil && level == "read committed"

@@ -24,14 +24,14 @@ func (s *Store) statementOn(ctx context.Context, pool *pgxpool.Pool, fn func(q q
 		return s.repeat(ctx, pool, func(c *pgxpool.Conn) error { return fn(c) })
 	}
 	return s.repeat(ctx, pool, func(c *pgxpool.Conn) error {
-		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error { return fn(tx) })
+		return pgx.BeginTxFunc(ctx, c, s.bounded(pgx.TxOptions{IsoLevel: pgx.ReadCommitted}), func(tx pgx.Tx) error { return fn(tx) })
 	})
 }
 
 // transaction runs fn in a transaction and commits it unless fn returns an
 // error. fn may be called more than once.
 func (s *Store) transaction(ctx context.Context, opts pgx.TxOptions, fn func(tx pgx.Tx) error) error {
-	return s.repeat(ctx, s.pool, func(c *pgxpool.Conn) error { return pgx.BeginTxFunc(ctx, c, opts, fn) })
+	return s.repeat(ctx, s.pool, func(c *pgxpool.Conn) error { return pgx.BeginTxFunc(ctx, c, s.bounded(opts), fn) })
 }
 
 // The wait before a transaction is tried again, at first and at most.

@@ -24,14 +24,13 @@ var (
 //
 // A process that stops in the middle, or whose network does, loses the
 // transaction after half a lease, before anybody can take the execution over:
-// the locks of the transaction are then gone.
+// the locks of the transaction are then gone. A limit that the URL sets stands.
 //
 // The mark says that it is still this transaction when the step has returned:
 // PostgreSQL forgets it with the transaction.
-const beginSQL = `BEGIN ISOLATION LEVEL READ COMMITTED;
-SET LOCAL idle_in_transaction_session_timeout = %[1]d;
-SET LOCAL tcp_user_timeout = %[1]d;
-SET LOCAL restaq_step.mark = '%[2]s'`
+func (s *Store) beginSQL(limit time.Duration, mark string) string {
+	return "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL restaq_step.mark = '" + mark + "'" + s.limitsSQL(limit)
+}
 
 // recordInSQL is recordSQL at the end of a step's transaction, if it is still
 // the one that bears the mark. Its lock keeps the execution from being taken
@@ -86,7 +85,7 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(begin, pgx.TxOptions{BeginQuery: fmt.Sprintf(beginSQL, limit.Milliseconds(), mark)})
+	tx, err := conn.BeginTx(begin, pgx.TxOptions{BeginQuery: s.beginSQL(limit, mark)})
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}

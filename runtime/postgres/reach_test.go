@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/restaq/restaq/internal/pgtest"
+	restaq "github.com/restaq/restaq/runtime"
+)
+
+// settingsOf are the limits that a connection's session has.
+func settingsOf(t *testing.T, q querier) map[string]string {
+	t.Helper()
+	rows, err := q.Query(t.Context(), `SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp\_%'
+		OR name IN ('idle_in_transaction_session_timeout', 'statement_timeout', 'lock_timeout')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ Name, Setting string }
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := make(map[string]string)
+	for _, r := range found {
+		settings[r.Name] = r.Setting
+	}
+	return settings
+}
+
+// kinds are a connection of each kind that a Store has.
+func kinds(t *testing.T, s *Store) map[string]*pgx.Conn {
+	t.Helper()
+	all := make(map[string]*pgx.Conn)
+	for name, pool := range map[string]*pgxpool.Pool{"shared": s.pool, "writing": s.writePool, "renewing": s.renewPool} {
+		conn, err := pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Release)
+		all[name] = conn.Conn()
+	}
+	listening, err := pgx.ConnectConfig(t.Context(), s.connConfig().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listening.Close(context.Background()) })
+	all["listening"] = listening
+	return all
+}
+
+func TestEveryConnectionHasLimits(t *testing.T) {
+	address := pgtest.URL(t)
+	url, err := Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { url.Close() })
+	theirs, err := pgxpool.New(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(theirs.Close)
+	pool, err := OpenConfig(t.Context(), Config{Pool: theirs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	for of, s := range map[string]*Store{"URL": url, "Pool": pool} {
+		for kind, conn := range kinds(t, s) {
+			want := map[string]string{
+				"tcp_keepalives_idle": "4", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
+				"idle_in_transaction_session_timeout": "10000", "statement_timeout": "0", "lock_timeout": "0",
+			}
+			switch kind {
+			case "writing":
+				want["statement_timeout"], want["lock_timeout"] = "10000", "200"
+			case "renewing":
+				want["statement_timeout"] = "10000"
+			case "shared":
+				if of == "Pool" {
+					continue // the caller's
+				}
+			}
+			if got := settingsOf(t, conn); !maps.Equal(got, want) {
+				t.Errorf("store of a %s, %s connection: %v, want %v", of, kind, got, want)
+			}
+		}
+	}
+}
+
+// What the URL sets stands, in sessions and in steps' transactions.
+func TestWhatTheURLSetsStands(t *testing.T) {
+	s, _, leases := manyAt(t, pgtest.URL(t)+"&connect_timeout=77&tcp_user_timeout=7777&statement_timeout=88888"+
+		"&options=-c%20idle_in_transaction_session_timeout%3D99999", 1)
+	if limit := s.pool.Config().ConnConfig.ConnectTimeout; limit != 77*time.Second {
+		t.Errorf("a connection may take %v to be made", limit)
+	}
+	check := func(kind string, q querier) {
+		got := settingsOf(t, q)
+		for name, want := range map[string]string{
+			"tcp_user_timeout": "7777", "statement_timeout": "88888", "idle_in_transaction_session_timeout": "99999", "tcp_keepalives_idle": "4",
+		} {
+			if got[name] != want {
+				t.Errorf("%s: %s is %s, want %s", kind, name, got[name], want)
+			}
+		}
+	}
+	for kind, conn := range kinds(t, s) {
+		check(kind, conn)
+	}
+	err := s.Transact(t.Context(), leases[0], time.Minute, func(_ context.Context, tx any) (*restaq.Progress, error) {
+		check("step's transaction", tx.(pgx.Tx))
+		return progress(1), nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Where a session keeps nothing, each transaction has its limits.
+func TestTransactionsBehindAPoolerHaveLimits(t *testing.T) {
+	s, admin, leases := manyAt(t, pgtest.Pooled(t, pgtest.URL(t))+"&default_query_exec_mode=exec", 1)
+	check := func(kind string, q querier, idle string) {
+		got := settingsOf(t, q)
+		if got["idle_in_transaction_session_timeout"] != idle || got["tcp_user_timeout"] != idle {
+			t.Errorf("%s: %v, want limits of %s ms", kind, got, idle)
+		}
+	}
+	err := s.transaction(t.Context(), pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		check("transaction", tx, "10000")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	err = s.Transact(t.Context(), leases[0], time.Minute, func(_ context.Context, tx any) (*restaq.Progress, error) {
+		check("step's transaction", tx.(pgx.Tx), "30000")
+		return progress(1), nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	check("after them", admin, "0")
+}
+
+// A server that takes a connection and says nothing is given up.
+func TestTheMakingOfAConnectionIsBounded(t *testing.T) {
+	config, err := pgxpool.ParseConfig("postgres://user@localhost/db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setReach(config.ConnConfig, "postgres://user@localhost/db")
+	if config.ConnConfig.ConnectTimeout != dialLimit {
+		t.Errorf("limit %v, want %v", config.ConnConfig.ConnectTimeout, dialLimit)
+	}
+	if url := "postgres://user@localhost/db?connect_timeout=0"; !strings.Contains(url, "connect_timeout") {
+		t.Fatal("the URL sets none")
+	} else if config, err = pgxpool.ParseConfig(url); err != nil {
+		t.Fatal(err)
+	} else if setReach(config.ConnConfig, url); config.ConnConfig.ConnectTimeout != 0 {
+		t.Errorf("limit %v, where the URL wants none", config.ConnConfig.ConnectTimeout)
+	}
+}
