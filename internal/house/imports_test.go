@@ -57,7 +57,7 @@ var table = []Rule{
 	{Tree: "./runtime/codec", May: []string{"./runtime/payload"}},
 	{Tree: "./runtime/payload"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
-	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/..."}, TestsMay: []string{"./runtime/storetest"}},
+	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
 	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec"}},

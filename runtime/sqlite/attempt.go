@@ -13,11 +13,11 @@ import (
 // Record appends progress to the attempt that holds the lease.
 func (s *Store) Record(ctx context.Context, lease restaq.Lease, p *restaq.Progress) error {
 	err := s.writer.do(ctx, func(tx *tx) error {
-		seq, err := tx.held(lease)
+		e, err := tx.held(lease)
 		if err != nil {
 			return err
 		}
-		return tx.progress(seq, lease.Attempt, p)
+		return tx.progress(e, lease.Attempt, p)
 	})
 	if err != nil {
 		return fmt.Errorf("record step: %w", err)
@@ -25,24 +25,25 @@ func (s *Store) Record(ctx context.Context, lease restaq.Lease, p *restaq.Progre
 	return nil
 }
 
-// held returns the number of the execution whose attempt lease gives the right
-// to run, or ErrLeaseLost. It holds until the transaction commits: nobody can
-// take the execution over between the check and the rows that follow it.
-func (t *tx) held(lease restaq.Lease) (seq int64, err error) {
-	err = scanOne(t.query, []any{&seq},
-		`SELECT seq FROM restaq_execution WHERE id = ? AND token = ? AND status = 'running'`, lease.Execution, lease.Token)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = restaq.ErrLeaseLost
+// held returns the execution whose attempt lease gives the right to run, or
+// ErrLeaseLost. It holds until the transaction commits: nobody can take the
+// execution over between the check and the rows that follow it. What it
+// returns may be the writer's memory, and changes with what is stored.
+func (t *tx) held(lease restaq.Lease) (*execution, error) {
+	e, err := t.stored(lease.Execution)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (e.Status != restaq.Running || e.token != lease.Token) {
+		return nil, restaq.ErrLeaseLost
 	}
-	return seq, err
+	return e, err
 }
 
 // progress appends the rows and notes the step under way, if it is another.
-func (t *tx) progress(seq int64, attempt int, p *restaq.Progress) error {
-	if err := t.addSteps(seq, attempt, p.Steps); err != nil {
+func (t *tx) progress(e *execution, attempt int, p *restaq.Progress) error {
+	if err := t.addSteps(e.seq, attempt, p.Steps); err != nil || e.Step == p.Current {
 		return err
 	}
-	_, err := t.exec(`UPDATE restaq_execution SET step = ?1 WHERE seq = ?2 AND step <> ?1`, p.Current, seq)
+	_, err := t.exec(`UPDATE restaq_execution SET step = ? WHERE seq = ?`, p.Current, e.seq)
+	e.Step = p.Current
 	return err
 }
 
@@ -79,10 +80,10 @@ func (s *Store) Renew(ctx context.Context, renewals []restaq.Renewal, d time.Dur
 }
 
 func (t *tx) renew(renewals []restaq.Renewal, d time.Duration) (lost []string, err error) {
-	until := t.now.Add(d).UnixMicro()
+	until := t.now.Add(d).Truncate(time.Microsecond)
 	for i := range renewals {
 		r := &renewals[i]
-		seq, err := t.held(r.Lease)
+		e, err := t.held(r.Lease)
 		if errors.Is(err, restaq.ErrLeaseLost) {
 			lost = append(lost, r.Lease.Execution)
 			continue
@@ -90,12 +91,13 @@ func (t *tx) renew(renewals []restaq.Renewal, d time.Duration) (lost []string, e
 		if err != nil {
 			return nil, err
 		}
-		if err := t.addSteps(seq, r.Lease.Attempt, r.Progress.Steps); err != nil {
+		if err := t.addSteps(e.seq, r.Lease.Attempt, r.Progress.Steps); err != nil {
 			return nil, err
 		}
-		if _, err := t.exec(`UPDATE restaq_execution SET due_at = ?, step = ? WHERE seq = ?`, until, r.Progress.Current, seq); err != nil {
+		if _, err := t.exec(`UPDATE restaq_execution SET due_at = ?, step = ? WHERE seq = ?`, until.UnixMicro(), r.Progress.Current, e.seq); err != nil {
 			return nil, err
 		}
+		e.due, e.Step = until, r.Progress.Current
 	}
 	return lost, nil
 }
@@ -104,7 +106,7 @@ func (t *tx) renew(renewals []restaq.Renewal, d time.Duration) (lost []string, e
 func (s *Store) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outcome) (*restaq.Execution, error) {
 	var after restaq.Execution
 	err := s.writer.do(ctx, func(tx *tx) error {
-		e, err := load(tx.query, lease.Execution)
+		e, err := tx.load(lease.Execution)
 		if errors.Is(err, sql.ErrNoRows) {
 			return restaq.ErrLeaseLost
 		}

@@ -37,7 +37,7 @@ func (s *Store) Change(ctx context.Context, id string, c restaq.Change) (*restaq
 }
 
 func (t *tx) change(id string, c restaq.Change) (after restaq.Execution, changed bool, err error) {
-	e, err := load(t.query, id)
+	e, err := t.load(id)
 	if err != nil {
 		return after, false, err
 	}

@@ -14,10 +14,11 @@
 // up; the writer takes whatever has queued up while its last commit was under
 // way and commits it together:
 //
-//	callers ──▶ queue ──▶ BEGIN IMMEDIATE ─▶ each call in a savepoint ─▶ COMMIT ──▶ answers
+//	callers ──▶ queue ──▶ BEGIN IMMEDIATE ─▶ one call after the other ─▶ COMMIT ──▶ answers
 //
-// A call that fails is rolled back to its savepoint and fails its caller
-// alone. If the commit fails, nothing of it is stored, and each call is tried
+// A call that fails before it has written anything fails its caller, and the
+// transaction goes on. If one fails later, nothing is stored: the others are
+// run again without it, and it alone. If the commit fails, each call is tried
 // again in a transaction of its own, so that again each fails for itself.
 //
 // BEGIN IMMEDIATE takes the lock of the file, so that whatever a transaction
@@ -25,6 +26,14 @@
 // safe under races in their plain form: no two of the transactions, of any
 // process, run at the same time. Reads outside the writer see one snapshot
 // each.
+//
+// The writer remembers the executions that run, as its connection left them:
+// a record and an outcome read nothing. SQLite counts the commits of all other
+// connections; when a transaction finds that count changed, what was
+// remembered is forgotten and read anew.
+//
+// Writer and readers are connections on SQLite itself and not on database/sql,
+// which would take as much time again; see docs/decisions.
 //
 // # Steps with a transaction
 //

@@ -25,45 +25,72 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 	return found, nil
 }
 
-// lookup reads event and executions in one statement, and so from one
-// snapshot. The event's large columns would come with each of the executions,
-// so they are read after; they change only to be emptied.
+// delivered joins an event e with the executions x that its delivery made.
+// Their numbers follow each other. One whose execution is gone may be another
+// event's by now.
+const delivered = `x.seq >= e.first AND x.seq < e.first + e.executions AND x.event = e.seq`
+
+// lookup reads an event with its executions. What came later, and the event's
+// large columns, are read after, if there is any and if they are asked for:
+// the former only comes, and the latter change only to be emptied.
 func lookup(query queryFunc, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
-	rows, err := query(`SELECT e.received_at, e.provider, e.type, e.seq,
-			x.id, x.handler, x.status, x.attempts, x.created_at, x.finished_at, x.due_at, x.error, x.step
-		FROM restaq_event AS e LEFT JOIN restaq_execution AS x ON x.event = e.seq AND x.replay_of = ''
+	var found *restaq.StoredEvent
+	var seq int64
+	var late bool
+	rows, err := query(`SELECT e.received_at, e.provider, e.type, e.seq, e.late, `+outColumns+`
+		FROM restaq_event AS e LEFT JOIN restaq_execution AS x ON `+delivered+`
 		WHERE e.id = ? AND e.source = ?`, eventID, source)
 	if err != nil {
 		return nil, err
 	}
-	var seq int64
-	var found *restaq.StoredEvent
 	err = each(rows, func() error {
 		if found == nil {
 			found = &restaq.StoredEvent{Event: restaq.Event{Source: source, ID: eventID}}
 		}
 		ev := &found.Event
-		var e execution
-		var id, handler, status, failure, step sql.NullString
-		var attempts sql.NullInt64
-		err := rows.Scan(moment{&ev.ReceivedAt}, &ev.Provider, &ev.Type, &seq, &id, &handler, &status, &attempts,
-			moment{&e.CreatedAt}, moment{&e.FinishedAt}, moment{&e.due}, &failure, &step)
-		if err != nil || !id.Valid {
-			return err
-		}
-		e.ID, e.Handler, e.Status, e.Attempts = id.String, handler.String, restaq.Status(status.String), int(attempts.Int64)
-		e.Error, e.Step, e.Event = failure.String, step.String, ev.Ref()
-		found.Executions = append(found.Executions, e.out())
-		return nil
+		return addExecution(found, rows, moment{&ev.ReceivedAt}, &ev.Provider, &ev.Type, &seq, &late)
 	})
 	if err == nil && found == nil {
 		err = sql.ErrNoRows
 	}
-	if err != nil || !payload {
-		return found, err
+	if err != nil {
+		return nil, err
 	}
-	return found, scanOne(query, []any{header{&found.Event.Header}, blob{&found.Event.Payload}},
-		`SELECT header, payload FROM restaq_event WHERE seq = ?`, seq)
+	if late {
+		rows, err := query(`SELECT `+outColumns+` FROM restaq_execution AS x WHERE x.event = ? AND x.late = 1 AND x.replay_of = ''`, seq)
+		if err != nil {
+			return nil, err
+		}
+		if err := each(rows, func() error { return addExecution(found, rows) }); err != nil {
+			return nil, err
+		}
+	}
+	if payload {
+		err = scanOne(query, []any{header{&found.Event.Header}, blob{&found.Event.Payload}},
+			`SELECT header, payload FROM restaq_event WHERE seq = ?`, seq)
+	}
+	return found, err
+}
+
+// outColumns are those of restaq_execution as x that callers see, the event
+// aside.
+const outColumns = `x.id, x.handler, x.status, x.attempts, x.created_at, x.finished_at, x.due_at, x.error, x.step`
+
+// addExecution scans a row that ends with outColumns. It has no execution if
+// an outer join found none.
+func addExecution(found *restaq.StoredEvent, rows rows, before ...any) error {
+	var e execution
+	var id, handler, status, failure, step sql.NullString
+	var attempts sql.NullInt64
+	err := rows.Scan(append(before, &id, &handler, &status, &attempts,
+		moment{&e.CreatedAt}, moment{&e.FinishedAt}, moment{&e.due}, &failure, &step)...)
+	if err != nil || !id.Valid {
+		return err
+	}
+	e.ID, e.Handler, e.Status, e.Attempts = id.String, handler.String, restaq.Status(status.String), int(attempts.Int64)
+	e.Error, e.Step, e.Event = failure.String, step.String, found.Event.Ref()
+	found.Executions = append(found.Executions, e.out())
+	return nil
 }
 
 // Insert stores an event with its executions, or executions of a stored event.
@@ -79,27 +106,36 @@ func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (created bool,
 }
 
 func (t *tx) insert(in *restaq.Insertion) (created bool, made []restaq.Execution, err error) {
-	var seq int64
+	first, err := t.nextExecution()
+	if err != nil {
+		return false, nil, err
+	}
+	var event int64
 	var ref restaq.EventRef
 	if in.Event != nil {
-		if seq, err = t.insertEvent(in.Event, len(in.Executions) == 0); err != nil || seq == 0 {
+		if event, err = t.insertEvent(in.Event, first, len(in.Executions)); err != nil || event == 0 {
 			return false, nil, err
 		}
 		created = true
 		ref = in.Event.Ref()
 		ref.ReceivedAt = t.now
-	} else if seq, ref, err = t.eventToExtend(in); err != nil {
+	} else if event, ref, err = t.eventToExtend(in); err != nil {
 		return false, nil, err
 	}
-	for _, n := range in.Executions {
-		e := t.newExecution(n, seq, ref, in)
+	for i := range in.Executions {
+		e := t.newExecution(&in.Executions[i], in, ref)
+		e.seq, e.event, e.late = first, event, in.Event == nil
 		ok, err := t.insertExecution(e)
 		if err != nil {
 			return false, nil, err
 		}
+		if ok || !e.late { // the delivery's have successive numbers in any case
+			first++
+		}
 		if ok {
 			created = true
 			made = append(made, e.out())
+			t.keep(e)
 		}
 	}
 	return created, made, nil
@@ -107,22 +143,24 @@ func (t *tx) insert(in *restaq.Insertion) (created bool, made []restaq.Execution
 
 // insertEvent returns the new event's number; 0 if the event is there. The
 // unique index decides, and nothing was read before that could be stale.
-func (t *tx) insertEvent(ev *restaq.Event, unhandled bool) (int64, error) {
+func (t *tx) insertEvent(ev *restaq.Event, first int64, executions int) (int64, error) {
 	head, err := encodeHeader(ev.Header)
 	if err != nil {
 		return 0, fmt.Errorf("encode header: %w", err)
 	}
-	result, err := t.exec(`INSERT INTO restaq_event (received_at, unhandled, source, id, provider, type, header, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id, source) DO NOTHING`,
-		t.now.UnixMicro(), unhandled, ev.Source, ev.ID, ev.Provider, ev.Type, head, ev.Payload)
+	seq, err := t.nextEvent()
 	if err != nil {
 		return 0, err
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
+	n, err := t.exec(`INSERT INTO restaq_event (seq, received_at, unhandled, first, executions, late, source, id, provider, type, header, payload)
+		VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id, source) DO NOTHING`,
+		seq, t.now.UnixMicro(), executions == 0, first, executions, ev.Source, ev.ID, ev.Provider, ev.Type, head, ev.Payload)
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	return result.LastInsertId()
+	t.w.event = seq
+	return seq, nil
 }
 
 // eventToExtend finds the stored event that executions are added to.
@@ -134,15 +172,14 @@ func (t *tx) eventToExtend(in *restaq.Insertion) (seq int64, ref restaq.EventRef
 		err = fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNotFound)
 	}
 	if err == nil && len(in.Executions) > 0 {
-		_, err = t.exec(`UPDATE restaq_event SET unhandled = 0 WHERE seq = ? AND unhandled = 1`, seq)
+		_, err = t.exec(`UPDATE restaq_event SET unhandled = 0, late = 1 WHERE seq = ? AND late = 0`, seq)
 	}
 	return seq, ref, err
 }
 
-func (t *tx) newExecution(n restaq.NewExecution, event int64, ref restaq.EventRef, in *restaq.Insertion) *execution {
+func (t *tx) newExecution(n *restaq.NewExecution, in *restaq.Insertion, ref restaq.EventRef) *execution {
 	e := &execution{
 		Execution: restaq.Execution{ID: n.ID, Handler: n.Handler, Event: ref, ReplayOf: n.ReplayOf, CreatedAt: t.now},
-		event:     event,
 		orderKey:  n.OrderKey,
 	}
 	switch {
@@ -157,18 +194,28 @@ func (t *tx) newExecution(n restaq.NewExecution, event int64, ref restaq.EventRe
 	return e
 }
 
-// insertExecution reports whether it stored e. The unique indexes leave out a
-// second original of one handler, and an id that this call stored before.
+// insertExecution reports whether it stored e. Left out are a second original
+// of one handler, as nobody else adds one meanwhile, and an id that this call
+// stored before, by the unique index.
 func (t *tx) insertExecution(e *execution) (bool, error) {
-	result, err := t.exec(`INSERT INTO restaq_execution (event, created_at, due_at, finished_at, started_at, token, attempts,
-			kind, wish, status, id, handler, order_key, replay_of, owner, step, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`,
-		e.event, e.CreatedAt.UnixMicro(), micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
-		e.kind, e.wish, e.Status, e.ID, e.Handler, e.orderKey, e.ReplayOf, e.owner, e.Step, e.Error)
-	if err != nil {
-		return false, err
+	if e.late && e.ReplayOf == "" {
+		var there bool
+		err := scanOne(t.query, []any{&there}, `SELECT EXISTS (
+				SELECT 1 FROM restaq_event AS e JOIN restaq_execution AS x ON `+delivered+` WHERE e.seq = ?1 AND x.handler = ?2)
+			OR EXISTS (
+				SELECT 1 FROM restaq_execution WHERE event = ?1 AND late = 1 AND handler = ?2 AND replay_of = '')`, e.event, e.Handler)
+		if err != nil || there {
+			return false, err
+		}
 	}
-	n, err := result.RowsAffected()
+	n, err := t.exec(`INSERT INTO restaq_execution (seq, event, late, created_at, due_at, finished_at, started_at, token, attempts,
+			kind, wish, status, id, handler, order_key, replay_of, owner, step, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
+		e.seq, e.event, e.late, e.CreatedAt.UnixMicro(), micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
+		e.kind, e.wish, e.Status, e.ID, e.Handler, e.orderKey, e.ReplayOf, e.owner, e.Step, e.Error)
+	if n > 0 {
+		t.w.execution = e.seq
+	}
 	return n > 0, err
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -49,12 +48,12 @@ func executions(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 	}
 	w.event(f)
 	if f.EventID != "" {
-		// Says again what event says, in the words of the two indexes that
-		// lead from an event to its executions, which are few.
+		// Says again what event says, in the words that lead from an
+		// event to its executions, which are few.
 		w.add(`x.seq IN (
-			SELECT y.seq FROM restaq_event AS f JOIN restaq_execution AS y ON y.event = f.seq AND y.replay_of = '' WHERE f.id = ?
+			SELECT x.seq FROM restaq_event AS e JOIN restaq_execution AS x ON `+delivered+` WHERE e.id = ?
 			UNION ALL
-			SELECT y.seq FROM restaq_event AS f JOIN restaq_execution AS y ON y.event = f.seq AND y.replay_of <> '' WHERE f.id = ?)`,
+			SELECT y.seq FROM restaq_event AS f JOIN restaq_execution AS y ON y.event = f.seq AND y.late = 1 WHERE f.id = ?)`,
 			f.EventID, f.EventID)
 	}
 	w.times(`x.created_at`, f)
@@ -109,7 +108,7 @@ func unhandled(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 }
 
 // pageOf reads up to limit rows; scan returns a row and the cursor behind it.
-func pageOf(rows *sql.Rows, limit int, scan func() (restaq.Execution, string, error)) (restaq.Page, error) {
+func pageOf(rows rows, limit int, scan func() (restaq.Execution, string, error)) (restaq.Page, error) {
 	var page restaq.Page
 	last, more := "", false
 	err := each(rows, func() error {

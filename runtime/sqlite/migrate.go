@@ -84,8 +84,8 @@ func (t *tx) migrate(m migration) error {
 		) STRICT, WITHOUT ROWID`,
 		m.sql,
 	} {
-		// Scripts are run once and not kept.
-		if _, err := t.w.conn.ExecContext(context.Background(), script); err != nil {
+		t.wrote = true
+		if err := t.w.conn.script(script); err != nil {
 			return err
 		}
 	}

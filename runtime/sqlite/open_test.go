@@ -33,7 +33,7 @@ func mustOpen(t *testing.T, cfg Config) *Store {
 // plain opens the file as any other program would.
 func plain(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path))
+	db, err := sql.Open("sqlite", dsn(path, "busy_timeout(10000)"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"testing"
 
 	restaq "github.com/restaq/restaq/runtime"
@@ -22,7 +21,7 @@ func TestPlansOfStatements(t *testing.T) {
 			func(query queryFunc) error { _, err := lookup(query, "acme", "evt_1", true); return err },
 			[]string{
 				"SEARCH e USING INDEX restaq_event_id (id=? AND source=?)",
-				"SEARCH x USING INDEX restaq_execution_event (event=?) LEFT-JOIN",
+				"SEARCH x USING INTEGER PRIMARY KEY (rowid>? AND rowid<?) LEFT-JOIN",
 				"SEARCH restaq_event USING INTEGER PRIMARY KEY (rowid=?)",
 			},
 		},
@@ -77,11 +76,11 @@ func TestPlansOfStatements(t *testing.T) {
 			[]string{
 				"SEARCH x USING INTEGER PRIMARY KEY (rowid=?)",
 				"LIST SUBQUERY 2", "COMPOUND QUERY", "LEFT-MOST SUBQUERY",
-				"SEARCH f USING COVERING INDEX restaq_event_id (id=?)",
-				"SEARCH y USING COVERING INDEX restaq_execution_event (event=?)",
+				"SEARCH e USING INDEX restaq_event_id (id=?)",
+				"SEARCH x USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
 				"UNION ALL",
 				"SEARCH f USING COVERING INDEX restaq_event_id (id=?)",
-				"SEARCH y USING INDEX restaq_execution_replay (event=?)",
+				"SEARCH y USING COVERING INDEX restaq_execution_late (event=?)",
 				event, "USE TEMP B-TREE FOR ORDER BY", // of the few
 			},
 		},
@@ -106,7 +105,7 @@ func TestPlansOfStatements(t *testing.T) {
 			mustInsert(t, s, "evt_1")
 			var got []string
 			err := s.reader.read(t.Context(), func(query queryFunc) error {
-				return test.run(func(text string, args ...any) (*sql.Rows, error) {
+				return test.run(func(text string, args ...any) (rows, error) {
 					got = append(got, plan(t, query, text, args)...)
 					return query(text, args...)
 				})

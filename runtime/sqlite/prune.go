@@ -80,13 +80,9 @@ func (t *tx) prune(p restaq.Prune) (done restaq.Pruned, err error) {
 // emptyEvent drops the payload of an event that has no execution left. The
 // transaction that would add one comes before or after this one.
 func (t *tx) emptyEvent(seq int64) (int, error) {
-	result, err := t.exec(`UPDATE restaq_event SET payload = NULL, header = NULL
-		WHERE seq = ?1 AND (payload IS NOT NULL OR header IS NOT NULL)
-			AND NOT EXISTS (SELECT 1 FROM restaq_execution WHERE event = ?1 AND replay_of = '')
-			AND NOT EXISTS (SELECT 1 FROM restaq_execution WHERE event = ?1 AND replay_of <> '')`, seq)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
+	n, err := t.exec(`UPDATE restaq_event AS e SET payload = NULL, header = NULL
+		WHERE e.seq = ?1 AND (e.payload IS NOT NULL OR e.header IS NOT NULL)
+			AND NOT EXISTS (SELECT 1 FROM restaq_execution AS x WHERE `+delivered+`)
+			AND NOT EXISTS (SELECT 1 FROM restaq_execution WHERE event = ?1 AND late = 1)`, seq)
 	return int(n), err
 }

@@ -2,40 +2,24 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 )
 
-// queryFunc runs a statement that returns rows.
-type queryFunc func(query string, args ...any) (*sql.Rows, error)
-
-// reader is the pool of connections that read. Each has prepared statements of
-// its own, so that whoever has a connection never waits for another one.
+// reader is the pool of connections that read.
 type reader struct {
-	db     *sql.DB
-	free   chan *readConn // nil stands for a connection that is not open yet
-	once   sync.Once      // guards closing
+	path   string
+	free   chan *conn // nil stands for a connection that is not open yet
+	once   sync.Once  // guards closing
 	closed chan struct{}
 }
 
-// readConn is a connection that reads. Whoever took it from the pool alone
-// uses it.
-type readConn struct {
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt // by their text
-}
-
-func openReader(path string, conns int) (*reader, error) {
-	db, err := sql.Open("sqlite", dsn(path, "query_only(ON)"))
-	if err != nil {
-		return nil, err
-	}
-	r := &reader{db: db, free: make(chan *readConn, conns), closed: make(chan struct{})}
+func openReader(path string, conns int) *reader {
+	r := &reader{path: path, free: make(chan *conn, conns), closed: make(chan struct{})}
 	for range conns {
 		r.free <- nil
 	}
-	return r, nil
+	return r
 }
 
 // close closes the connections, after the reads under way.
@@ -48,20 +32,13 @@ func (r *reader) close() (err error) {
 				errs = append(errs, c.close())
 			}
 		}
-		err = errors.Join(append(errs, r.db.Close())...)
+		err = errors.Join(errs...)
 	})
 	return err
 }
 
-func (c *readConn) close() error {
-	for _, stmt := range c.stmts {
-		stmt.Close()
-	}
-	return c.conn.Close()
-}
-
 // take waits for a connection. The caller puts it back into r.free.
-func (r *reader) take(ctx context.Context) (c *readConn, err error) {
+func (r *reader) take(ctx context.Context) (c *conn, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -73,12 +50,14 @@ func (r *reader) take(ctx context.Context) (c *readConn, err error) {
 		return nil, errClosed
 	}
 	if c == nil {
-		conn, err := r.db.Conn(ctx)
+		err = whileBusy(ctx, busyLimit, func() (err error) {
+			c, err = openConn(r.path, "query_only = ON")
+			return err
+		})
 		if err != nil {
 			r.free <- nil
 			return nil, err
 		}
-		c = &readConn{conn: conn, stmts: map[string]*sql.Stmt{}}
 	}
 	return c, nil
 }
@@ -86,66 +65,44 @@ func (r *reader) take(ctx context.Context) (c *readConn, err error) {
 // read runs fn with a connection. Each of its queries has a snapshot of its
 // own; the statements are kept for the next time.
 func (r *reader) read(ctx context.Context, fn func(query queryFunc) error) error {
-	c, err := r.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { r.free <- c }()
-	return fn(c.query(ctx))
+	return r.with(ctx, func(c *conn) error { return fn(c.patiently(ctx, c.query)) })
 }
 
 // readOnce is read for a statement that is put together as needed, and not
 // kept.
 func (r *reader) readOnce(ctx context.Context, fn func(query queryFunc) error) error {
-	c, err := r.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { r.free <- c }()
-	return fn(func(text string, args ...any) (*sql.Rows, error) { return c.conn.QueryContext(ctx, text, args...) })
+	return r.with(ctx, func(c *conn) error { return fn(c.patiently(ctx, c.queryOnce)) })
 }
 
 // snapshot runs fn, whose queries all see the file as it is at the first.
 func (r *reader) snapshot(ctx context.Context, fn func(query queryFunc) error) error {
+	return r.with(ctx, func(c *conn) error {
+		if _, err := c.exec(`BEGIN`); err != nil {
+			return err
+		}
+		err := fn(c.patiently(ctx, c.query))
+		_, end := c.exec(`COMMIT`)
+		return errors.Join(err, end)
+	})
+}
+
+func (r *reader) with(ctx context.Context, fn func(c *conn) error) error {
 	c, err := r.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { r.free <- c }()
-	if err := c.exec(`BEGIN`); err != nil {
-		return err
-	}
-	return errors.Join(fn(c.query(ctx)), c.exec(`COMMIT`))
+	return fn(c)
 }
 
-func (c *readConn) stmt(text string) (*sql.Stmt, error) {
-	if stmt := c.stmts[text]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := c.conn.PrepareContext(context.Background(), text)
-	if err == nil {
-		c.stmts[text] = stmt
-	}
-	return stmt, err
-}
-
-// query runs statements that end with ctx.
-func (c *readConn) query(ctx context.Context) queryFunc {
-	return func(text string, args ...any) (*sql.Rows, error) {
-		stmt, err := c.stmt(text)
-		if err != nil {
-			return nil, err
-		}
-		return stmt.QueryContext(ctx, args...)
-	}
-}
-
-// exec begins or ends a transaction, which must end whether or not the
-// caller's context has.
-func (c *readConn) exec(text string) error {
-	stmt, err := c.stmt(text)
-	if err == nil {
-		_, err = stmt.Exec()
-	}
-	return err
+// patiently returns query for statements that end with ctx. They wait for a
+// lock, as there may be one while a process puts the file in order.
+func (c *conn) patiently(ctx context.Context, query queryFunc) queryFunc {
+	return c.queryUntil(ctx, func(text string, args ...any) (found rows, err error) {
+		err = whileBusy(ctx, busyLimit, func() (err error) {
+			found, err = query(text, args...)
+			return err
+		})
+		return found, err
+	})
 }

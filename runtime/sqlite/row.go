@@ -11,7 +11,7 @@ import (
 )
 
 // each calls fn for each row and closes rows.
-func each(rows *sql.Rows, fn func() error) error {
+func each(rows rows, fn func() error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := fn(); err != nil {
@@ -115,6 +115,7 @@ type execution struct {
 
 	seq       int64
 	event     int64
+	late      bool // added after the event's delivery; not read
 	orderKey  string
 	token     int64
 	kind      restaq.AttemptKind
@@ -148,13 +149,37 @@ func (e *execution) out() restaq.Execution {
 	return x
 }
 
-// load reads an execution; sql.ErrNoRows if there is none. In a write
-// transaction what it read holds until the commit.
+// load reads an execution; sql.ErrNoRows if there is none.
 func load(query queryFunc, id string) (*execution, error) {
 	e := &execution{}
 	return e, scanOne(query, e.columns(), `SELECT `+executionColumns+`
 		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event
 		WHERE x.id = ?`, id)
+}
+
+// stored is load for a write transaction: nobody changes the execution until
+// the commit. What it returns may be the writer's memory.
+func (t *tx) stored(id string) (*execution, error) {
+	if t.user == nil {
+		if e := t.w.running[id]; e != nil {
+			return e, nil
+		}
+	}
+	e, err := load(t.query, id)
+	if err == nil {
+		t.keep(e)
+	}
+	return e, err
+}
+
+// load is stored for those who change what they get, and then save it.
+func (t *tx) load(id string) (*execution, error) {
+	e, err := t.stored(id)
+	if err != nil {
+		return nil, err
+	}
+	own := *e
+	return &own, nil
 }
 
 // save writes what can change of an execution that the same transaction read.
@@ -165,7 +190,17 @@ func (t *tx) save(e *execution) error {
 		WHERE seq = ?`,
 		micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
 		e.kind, e.wish, e.Status, e.owner, e.Step, e.Error, e.seq)
+	if err == nil {
+		t.keep(e)
+	}
 	return err
+}
+
+// keep remembers how an execution is stored, e for good.
+func (t *tx) keep(e *execution) {
+	if t.user == nil {
+		t.w.keep(e)
+	}
 }
 
 // setPending, setFinished, setRetry and begin move e to a status with the

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
 	restaq "github.com/restaq/restaq/runtime"
 )
 
@@ -43,10 +41,8 @@ const (
 	defaultReaders   = 4
 	defaultTxTimeout = time.Second
 
-	// busyTimeout is how long a connection waits where SQLite itself waits,
-	// and busyLimit how long the writer waits for other processes.
-	busyTimeout = 10 * time.Second
-	busyLimit   = 30 * time.Second
+	// busyLimit is how long to wait for a lock that another process has.
+	busyLimit = 30 * time.Second
 )
 
 // Store is a restaq.Store in an SQLite file. All its methods are safe for
@@ -138,10 +134,7 @@ func (s *Store) setUp(ctx context.Context, cfg Config) (err error) {
 			return err
 		}
 	}
-	s.reader, err = openReader(s.path, cfg.Readers)
-	if err != nil {
-		return err
-	}
+	s.reader = openReader(s.path, cfg.Readers)
 	s.txs, err = openTransactions(s.path, cfg.TxTimeout)
 	return err
 }
@@ -213,14 +206,14 @@ func createInPlace(path string) error {
 	return f.Close()
 }
 
-// dsn is the driver's name for the file, with settings for each connection.
+// dsn is the name of the file for database/sql, with settings for each
+// connection.
 func dsn(path string, pragmas ...string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive's letter
 	}
 	pragmas = append([]string{
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"synchronous(FULL)",
 		"trusted_schema(OFF)",
 	}, pragmas...)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,54 @@ type standing struct{ w *writer }
 type userTx struct {
 	ctx context.Context
 	tx  *sql.Tx
+}
+
+func (u *userTx) exec(query string, args ...any) (changed int64, err error) {
+	result, err := u.tx.ExecContext(u.ctx, query, copyArgs(args)...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (u *userTx) query(query string, args ...any) (rows, error) {
+	found, err := u.tx.QueryContext(u.ctx, query, copyArgs(args)...)
+	if err != nil {
+		return nil, err // no typed nil
+	}
+	return found, nil
+}
+
+// copyArgs copies arguments, so that those of the writer's statements, which end
+// here only in a user's transaction, need no memory of the heap.
+func copyArgs(args []any) []any {
+	copies := make([]any, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case int64:
+			copies[i] = v
+		case int:
+			copies[i] = v
+		case bool:
+			copies[i] = v
+		case string:
+			copies[i] = v
+		case []byte:
+			copies[i] = v
+		case restaq.Status:
+			copies[i] = string(v)
+		case restaq.StepStatus:
+			copies[i] = string(v)
+		case restaq.AttemptOutcome:
+			copies[i] = string(v)
+		case restaq.AttemptKind:
+			copies[i] = int64(v)
+		case nil:
+		default:
+			panic("sqlite: cannot bind a " + reflect.TypeOf(arg).String())
+		}
+	}
+	return copies
 }
 
 // transactions are the connections for steps that take a transaction, apart
@@ -104,7 +153,7 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, _ time.Duratio
 
 // inTransaction does all that stands between BEGIN and COMMIT.
 func (s *Store) inTransaction(ctx context.Context, t *tx, lease restaq.Lease, fn func(ctx context.Context, tx any) (*restaq.Progress, error)) error {
-	seq, err := t.held(lease)
+	e, err := t.held(lease)
 	if err != nil {
 		return err
 	}
@@ -112,7 +161,7 @@ func (s *Store) inTransaction(ctx context.Context, t *tx, lease restaq.Lease, fn
 	if err != nil {
 		return err
 	}
-	if err := t.progress(seq, lease.Attempt, p); err != nil {
+	if err := t.progress(e, lease.Attempt, p); err != nil {
 		return fmt.Errorf("record step: %w", err)
 	}
 	return nil
@@ -137,7 +186,7 @@ func committed(ctx context.Context, err, late error) error {
 // transaction ends with ctx.
 func (s *Store) begin(ctx context.Context, conn *sql.Conn) (*tx, error) {
 	var user *sql.Tx
-	err := whileBusy(time.Duration(s.writer.patience.Load()), func() (err error) {
+	err := whileBusy(ctx, time.Duration(s.writer.patience.Load()), func() (err error) {
 		user, err = conn.BeginTx(ctx, nil)
 		return err
 	})

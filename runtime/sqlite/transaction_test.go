@@ -61,7 +61,7 @@ func numbers(t *testing.T, s *Store) (all []int) {
 // IMMEDIATE.
 func immediate(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path)+"&_txlock=immediate")
+	db, err := sql.Open("sqlite", dsn(path, "busy_timeout(10000)")+"&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,12 +17,11 @@ import (
 var errClosed = errors.New("store is closed")
 
 // writer owns the one connection that writes. Its goroutine, run, alone uses
-// the connection and the statements.
+// the connection and what it remembers of the file.
 type writer struct {
-	db    *sql.DB
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt // by their text
-	now   func() time.Time
+	conn *conn
+	now  func() time.Time
+	memory
 
 	// patience is how long to wait for another process; tests shorten it.
 	patience atomic.Int64
@@ -61,59 +60,33 @@ const (
 //
 // If check is set, it sees the file before anything in it is changed.
 func openWriter(ctx context.Context, path string, now func() time.Time, check func(queryFunc) error) (*writer, error) {
-	db, err := sql.Open("sqlite", dsn(path, "cache_size(-16000)", "journal_size_limit(67108864)"))
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	conn, err := connect(ctx, db, check)
-	if err != nil {
-		db.Close()
-		return nil, err
-	}
-	w := &writer{
-		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, now: now,
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
+	w := &writer{now: now, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	w.patience.Store(int64(busyLimit))
-	go w.run()
-	return w, nil
-}
-
-func connect(ctx context.Context, db *sql.DB, check func(queryFunc) error) (*sql.Conn, error) {
-	var conn *sql.Conn
-	err := whileBusy(busyLimit, func() (err error) {
-		conn, err = db.Conn(ctx)
+	err := whileBusy(ctx, busyLimit, func() (err error) {
+		w.conn, err = openConn(path, "cache_size = -16000", "journal_size_limit = 67108864")
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if check != nil {
-		err = check(func(query string, args ...any) (*sql.Rows, error) {
-			return conn.QueryContext(ctx, query, args...)
-		})
+		err = check(w.conn.query)
 	}
 	if err == nil {
-		err = useWAL(ctx, conn)
-	}
-	if err == nil {
-		// From here on whileBusy waits, in shorter steps than SQLite's.
-		_, err = conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`)
+		err = useWAL(ctx, w.conn)
 	}
 	if err != nil {
-		conn.Close()
-		return nil, err
+		return nil, errors.Join(err, w.conn.close())
 	}
-	return conn, nil
+	go w.run()
+	return w, nil
 }
 
-// useWAL puts the file into WAL mode, where it stays. Processes that do so at
-// once get in each other's way without SQLite waiting, so this does.
-func useWAL(ctx context.Context, conn *sql.Conn) error {
+// useWAL puts the file into WAL mode, where it stays.
+func useWAL(ctx context.Context, c *conn) error {
 	var mode string
-	err := whileBusy(busyLimit, func() error {
-		return conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
+	err := whileBusy(ctx, busyLimit, func() error {
+		return scanOne(c.query, []any{&mode}, `PRAGMA journal_mode = WAL`)
 	})
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the file cannot be put into WAL mode, it stays in mode %s", mode)
@@ -212,41 +185,42 @@ func (w *writer) close() error {
 	if again {
 		return nil
 	}
-	for _, stmt := range w.stmts {
-		stmt.Close()
-	}
-	return errors.Join(w.conn.Close(), w.db.Close())
+	return w.conn.close()
 }
 
-// commit runs jobs in one transaction and answers their callers.
+// commit runs jobs and answers their callers.
 func (w *writer) commit(jobs []*job) {
-	tx, err := w.begin()
-	if err == nil {
-		err = tx.run(jobs)
-		if err != nil && len(jobs) > 1 {
-			// Nothing of it was stored. Each in a transaction of its own, a
-			// job that fails fails its own caller alone.
-			err = nil
-			for _, j := range jobs {
-				j.err = w.single(j)
-			}
-		}
-	}
+	w.together(jobs)
 	for _, j := range jobs {
-		if err != nil {
-			j.err = err
-		}
 		close(j.done)
 	}
 }
 
-// single runs a job in a transaction of its own.
-func (w *writer) single(j *job) error {
+// together runs jobs in one transaction. One that fails half-way takes the
+// transaction with it: the others are run again without it, and it alone, so
+// that it fails its own caller. If the commit itself fails, each is tried
+// alone.
+func (w *writer) together(jobs []*job) {
 	tx, err := w.begin()
 	if err != nil {
-		return err
+		for _, j := range jobs {
+			j.err = err
+		}
+		return
 	}
-	return tx.run([]*job{j})
+	failed, err := tx.run(jobs)
+	switch {
+	case err == nil:
+	case len(jobs) == 1:
+		jobs[0].err = err
+	case failed >= 0:
+		w.together(slices.Concat(jobs[:failed], jobs[failed+1:]))
+		w.together(jobs[failed : failed+1])
+	default:
+		for i := range jobs {
+			w.together(jobs[i : i+1])
+		}
+	}
 }
 
 // take gives the job to the writer, unless its caller has given it up.
@@ -256,118 +230,91 @@ func (j *job) take() bool {
 
 // begin starts a transaction when no other process has one.
 func (w *writer) begin() (*tx, error) {
-	tx := &tx{w: w}
-	err := whileBusy(time.Duration(w.patience.Load()), func() error {
-		_, err := tx.exec(`BEGIN IMMEDIATE`)
+	err := whileBusy(context.Background(), time.Duration(w.patience.Load()), func() error {
+		_, err := w.conn.exec(`BEGIN IMMEDIATE`)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	tx.now = w.now().UTC().Truncate(time.Microsecond)
-	return tx, nil
+	if err := w.refresh(w.conn.query); err != nil {
+		w.conn.exec(`ROLLBACK`)
+		return nil, err
+	}
+	return &tx{w: w, now: w.now().UTC().Truncate(time.Microsecond)}, nil
 }
 
 // tx is a write transaction. It belongs to the writer's goroutine, unless it
 // is a user's.
 type tx struct {
-	w    *writer
-	user *userTx   // nil for one of the writer's
-	now  time.Time // of all that it writes
+	w     *writer
+	user  *userTx   // nil for one of the writer's
+	now   time.Time // of all that it writes
+	wrote bool      // something
 }
 
-// run runs jobs and commits; it leaves each job's own error with it. After an
-// error nothing is stored, and the transaction has ended.
-func (t *tx) run(jobs []*job) (err error) {
+// run runs jobs and commits; it leaves with each job its own error. After an
+// error nothing is stored, and the transaction has ended; failed is the job
+// whose error it is, -1 for the commit's.
+func (t *tx) run(jobs []*job) (failed int, err error) {
 	defer func() {
 		if err != nil {
-			t.exec(`ROLLBACK`) // fails if SQLite has rolled back by itself
+			t.w.forget()
+			t.w.conn.exec(`ROLLBACK`) // fails if SQLite has rolled back by itself
 		}
 	}()
-	for _, j := range jobs {
+	for i, j := range jobs {
 		if !j.take() {
 			continue
 		}
-		if len(jobs) == 1 {
-			err = j.run(t)
-		} else {
-			err = t.savepoint(j)
-		}
-		if err != nil {
-			return err
+		t.wrote = false
+		if j.err = j.run(t); j.err != nil && (t.wrote || primaryCode(j.err) != 0) {
+			return i, j.err
 		}
 	}
-	_, err = t.exec(`COMMIT`)
-	return err
+	_, err = t.w.conn.exec(`COMMIT`)
+	return -1, err
 }
 
-// savepoint runs a job so that its failure leaves the others' work alone. It
-// returns an error only if the whole transaction is lost.
-func (t *tx) savepoint(j *job) error {
-	if _, err := t.exec(`SAVEPOINT job`); err != nil {
-		return err
-	}
-	j.err = j.run(t)
-	if j.err != nil {
-		// This fails if the error made SQLite roll everything back.
-		if _, err := t.exec(`ROLLBACK TO job`); err != nil {
-			return j.err
-		}
-	}
-	_, err := t.exec(`RELEASE job`)
-	return err
-}
-
-// stmt returns a prepared statement, which is kept. The context is that of no
-// caller: a statement of a shared transaction is not cut off.
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if stmt := t.w.stmts[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := t.w.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, err
-	}
-	t.w.stmts[query] = stmt
-	return stmt, nil
-}
-
-func (t *tx) exec(query string, args ...any) (sql.Result, error) {
+// exec runs a statement and returns how many rows it changed. No caller's
+// context ends it: the transaction is shared.
+func (t *tx) exec(query string, args ...any) (changed int64, err error) {
 	if t.user != nil {
-		return t.user.tx.ExecContext(t.user.ctx, query, args...)
+		return t.user.exec(query, args...)
 	}
-	stmt, err := t.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.Exec(args...)
+	t.wrote = true
+	return t.w.conn.exec(query, args...)
 }
 
-func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+func (t *tx) query(query string, args ...any) (rows, error) {
 	if t.user != nil {
-		return t.user.tx.QueryContext(t.user.ctx, query, args...)
+		return t.user.query(query, args...)
 	}
-	stmt, err := t.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.Query(args...)
+	return t.w.conn.query(query, args...)
 }
 
 // whileBusy calls fn until it returns something else than that another
-// connection holds a lock, or limit has passed. It asks often, as a lock that
-// is taken again and again is free for a moment only.
-func whileBusy(limit time.Duration, fn func() error) error {
-	deadline := time.Now().Add(limit)
+// connection holds a lock, limit has passed, or ctx has ended. It asks often,
+// as a lock that is taken again and again is free for a moment only.
+func whileBusy(ctx context.Context, limit time.Duration, fn func() error) error {
+	var deadline time.Time
 	for wait := 100 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
 		err := fn()
 		if err == nil || !busy(err) {
 			return err
 		}
-		if time.Now().After(deadline) {
+		if deadline.IsZero() {
+			deadline = time.Now().Add(limit)
+		} else if time.Now().After(deadline) {
 			return fmt.Errorf("another process has held the file for %v: %w", limit, err)
 		}
-		time.Sleep(wait/2 + rand.N(wait))
+		again := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return ctx.Err()
+		}
 	}
 }
 
@@ -380,11 +327,15 @@ func busy(err error) bool {
 // primaryCode is SQLite's code of an error, without what extends it; 0 if it
 // has none.
 func primaryCode(err error) int {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return 0
+	var own *libError
+	var users *sqlite.Error
+	switch {
+	case errors.As(err, &own):
+		return own.code & 0xff
+	case errors.As(err, &users):
+		return users.Code() & 0xff
 	}
-	return e.Code() & 0xff
+	return 0
 }
 
 // explain says in plain words what is wrong with a file.

@@ -214,7 +214,7 @@ func TestAReadOnlyDiskFailsWritesAndTheStoreGoesOn(t *testing.T) {
 	s := mustOpen(t, Config{Path: newPath(t)})
 	readOnly := func(on bool) { // the writer's goroutine has nothing to do meanwhile
 		t.Helper()
-		if _, err := s.writer.conn.ExecContext(t.Context(), fmt.Sprintf(`PRAGMA query_only = %v`, on)); err != nil {
+		if _, err := s.writer.conn.exec(fmt.Sprintf(`PRAGMA query_only = %v`, on)); err != nil {
 			t.Fatal(err)
 		}
 	}

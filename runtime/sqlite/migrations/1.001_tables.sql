@@ -15,13 +15,18 @@ CREATE TABLE restaq_handler (
 	events TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- seq is the order of arrival. unhandled marks an event that never had an
--- execution. header is JSON. payload comes last, so that reading the other
--- columns does not touch the pages it overflows to.
+-- seq is the order of arrival; no event is ever deleted. The executions that
+-- the delivery made have the numbers from first on; late says that others were
+-- added. unhandled marks an event that never had an execution. header is JSON.
+-- payload comes last, so that reading the other columns does not touch the
+-- pages it overflows to.
 CREATE TABLE restaq_event (
-	seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+	seq         INTEGER PRIMARY KEY,
 	received_at INTEGER NOT NULL,
 	unhandled   INTEGER NOT NULL,
+	first       INTEGER NOT NULL,
+	executions  INTEGER NOT NULL,
+	late        INTEGER NOT NULL,
 	source      TEXT NOT NULL,
 	id          TEXT NOT NULL,
 	provider    TEXT NOT NULL,
@@ -39,11 +44,13 @@ CREATE INDEX restaq_event_unhandled ON restaq_event (received_at) WHERE unhandle
 -- claimed: since when it is pending, when it is retried, or, while it runs,
 -- when its lease ends. A failed one without due_at is dead.
 --
--- kind, started_at and owner are those of the attempt under way; wish is the
+-- seq is the order of creation; the number of a pruned execution may be given
+-- again. kind, started_at and owner are those of the attempt under way; wish is the
 -- kind of the next. token is the fencing token and grows with every claim.
 CREATE TABLE restaq_execution (
-	seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+	seq         INTEGER PRIMARY KEY,
 	event       INTEGER NOT NULL,
+	late        INTEGER NOT NULL,
 	created_at  INTEGER NOT NULL,
 	due_at      INTEGER,
 	finished_at INTEGER,
@@ -64,10 +71,9 @@ CREATE TABLE restaq_execution (
 
 CREATE UNIQUE INDEX restaq_execution_id ON restaq_execution (id);
 
--- One execution per handler, replays aside.
-CREATE UNIQUE INDEX restaq_execution_event ON restaq_execution (event, handler) WHERE replay_of = '';
-
-CREATE INDEX restaq_execution_replay ON restaq_execution (event) WHERE replay_of <> '';
+-- Those that were added after their event's delivery: replays, and those of
+-- handlers that came later. The others are found by the event's own columns.
+CREATE INDEX restaq_execution_late ON restaq_execution (event) WHERE late = 1;
 
 CREATE INDEX restaq_execution_created ON restaq_execution (created_at);
 
