@@ -72,14 +72,12 @@ func (r *stepRun) row() *StepRow { return &r.rows[0] }
 // name is the call's record name.
 func (r *stepRun) name() string { return r.rows[0].Name }
 
-func newAttempt(rt *Runtime, c *Claimed, sent time.Time) *attempt {
-	a := &attempt{
-		rt: rt, handler: rt.registry.handlers[c.Execution.Handler], lease: c.Lease, kind: c.Kind, leasedAt: sent,
-	}
+func newAttempt(rt *Runtime, h *handler, lease Lease, kind AttemptKind, event *Event, sent time.Time) *attempt {
+	a := &attempt{rt: rt, handler: h, lease: lease, kind: kind, leasedAt: sent}
 	a.idle.L = &a.mu
 	a.ctx, a.cut = context.WithCancelCause(rt.work.values)
 	a.inside = scopeContext{a.ctx, a, Scope{
-		ExecutionID: c.Lease.Execution, Handler: a.handler.name, Attempt: c.Lease.Attempt, Event: c.Event, Logger: rt.cfg.Logger,
+		ExecutionID: lease.Execution, Handler: h.name, Attempt: lease.Attempt, Event: *event, Logger: rt.cfg.Logger,
 	}}
 	return a
 }

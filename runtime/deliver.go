@@ -80,7 +80,7 @@ func (rt *Runtime) deliver(ctx context.Context, event *Event) (Receipt, error) {
 // insert stores a new event with its executions, and begins those that find a
 // free slot.
 func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler) (bool, []Execution, error) {
-	in := &Insertion{Event: event, Owner: rt.owner, Lease: rt.cfg.Lease}
+	in := &Insertion{Event: event, Owner: rt.owner, Lease: rt.cfg.Lease, Executions: make([]NewExecution, 0, len(handlers))}
 	ordered := 0
 	for _, h := range handlers {
 		e := rt.newExecution(h, event)
@@ -115,7 +115,7 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		switch {
 		case e.Status == Running:
 			event.ReceivedAt = e.Event.ReceivedAt
-			rt.begin(firstClaim(e, event), sent)
+			rt.begin(e.Handler, firstLease(e), Automatic, event, sent)
 		case e.Status == Pending:
 			rt.pend(e.Handler)
 		default:
@@ -126,10 +126,8 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 	return true, executions, nil
 }
 
-// firstClaim is the claim of an execution that its insert began.
-func firstClaim(e *Execution, event *Event) *Claimed {
-	return &Claimed{Execution: *e, Event: *event, Lease: Lease{Execution: e.ID, Attempt: 1, Token: 1}}
-}
+// firstLease is the lease of an execution that its insert began.
+func firstLease(e *Execution) Lease { return Lease{Execution: e.ID, Attempt: 1, Token: 1} }
 
 // adopt finds out whether an insert that failed was committed all the same. If
 // so, its executions are leased to this process and nobody else begins them.
@@ -148,7 +146,7 @@ func (rt *Runtime) adopt(event Event, wanted []NewExecution, slots int, sent tim
 				own := func(w NewExecution) bool { return w.Begin && w.ID == e.ID }
 				if e.Status == Running && e.Attempts == 1 && slices.ContainsFunc(wanted, own) {
 					unused--
-					rt.begin(firstClaim(e, &event), sent)
+					rt.begin(e.Handler, firstLease(e), Automatic, &event, sent)
 				}
 			}
 			return

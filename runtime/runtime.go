@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +26,7 @@ type Runtime struct {
 	sealed   bool // no more registrations
 
 	announce chan struct{} // full while the store is told of the handlers
-	told     bool          // by who fills announce
+	told     atomic.Bool   // set by who fills announce
 	key      []byte        // of input fingerprints; set once told
 
 	work    work
@@ -104,6 +105,9 @@ func (rt *Runtime) closeRegistry() error {
 
 // seal ends registration and tells the store of the handlers.
 func (rt *Runtime) seal(ctx context.Context) error {
+	if rt.told.Load() {
+		return nil
+	}
 	if err := rt.closeRegistry(); err != nil {
 		return err
 	}
@@ -113,7 +117,7 @@ func (rt *Runtime) seal(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-rt.announce }()
-	if rt.told {
+	if rt.told.Load() {
 		return nil
 	}
 	if keyed, ok := rt.store.(Keyed); ok {
@@ -128,7 +132,7 @@ func (rt *Runtime) seal(ctx context.Context) error {
 			return fmt.Errorf("announce handlers: %w", err)
 		}
 	}
-	rt.told = true
+	rt.told.Store(true)
 	return nil
 }
 

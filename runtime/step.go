@@ -153,7 +153,7 @@ func (c *Codec[In, Out]) encodeOut(out *Out) ([]byte, error) {
 	if c.AppendOut == nil {
 		return nil, nil
 	}
-	data, err := c.AppendOut(nil, out)
+	data, err := codec.Encode(out, c.AppendOut)
 	if err != nil {
 		return nil, Permanent(fmt.Errorf("encode output: %w", err))
 	}
@@ -199,7 +199,7 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T
 			if err != nil {
 				return nil, err
 			}
-			data, err := codec.Append(nil, &v)
+			data, err := codec.Encode(&v, codec.Append)
 			if err != nil {
 				return nil, Permanent(fmt.Errorf("encode output: %w", err))
 			}

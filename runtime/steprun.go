@@ -232,15 +232,7 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	}
 	a.begin(r)
 	if r.call.Tx != "" {
-		output, failure, err := a.transact(WithStep(ctx, r.name()), r, *r.row())
-		switch {
-		case err != nil:
-			return nil, a.refuse(err)
-		case failure != nil:
-			r.row().EndedAt = a.now()
-			return nil, a.fail(r, failure)
-		}
-		return output, nil
+		return a.firstTx(ctx, r)
 	}
 	output, err := a.call(ctx, r)
 	if err == nil {
@@ -256,6 +248,19 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	}
 	if err := a.record(r); err != nil {
 		return nil, a.refuse(err)
+	}
+	return output, nil
+}
+
+// firstTx is first for a step that takes a transaction.
+func (a *attempt) firstTx(ctx context.Context, r *stepRun) ([]byte, error) {
+	output, failure, err := a.transact(WithStep(ctx, r.name()), r, *r.row())
+	switch {
+	case err != nil:
+		return nil, a.refuse(err)
+	case failure != nil:
+		r.row().EndedAt = a.now()
+		return nil, a.fail(r, failure)
 	}
 	return output, nil
 }

@@ -213,7 +213,8 @@ func (rt *Runtime) claimDue(ctx context.Context) {
 			rt.cfg.Logger.Warn("restaq: cannot claim work", "error", firstLine(errorText(err), 200))
 		}
 		for i := range claimed {
-			rt.begin(&claimed[i], sent)
+			c := &claimed[i]
+			rt.begin(c.Execution.Handler, c.Lease, c.Kind, &c.Event, sent)
 		}
 		full := len(claimed) == n
 		w.mu.Lock()
@@ -237,11 +238,11 @@ func (rt *Runtime) claim(n int) ([]Claimed, error) {
 	return rt.store.Claim(ctx, Claim{Owner: rt.owner, Lease: rt.cfg.Lease, Handlers: rt.registry.names, Limit: n})
 }
 
-// begin runs a claimed attempt in the slot that was reserved for it. sent is
-// when the lease was asked for.
-func (rt *Runtime) begin(c *Claimed, sent time.Time) {
+// begin runs an attempt in the slot that was reserved for it. sent is when the
+// lease was asked for.
+func (rt *Runtime) begin(handler string, lease Lease, kind AttemptKind, event *Event, sent time.Time) {
 	w := &rt.work
-	a := newAttempt(rt, c, sent)
+	a := newAttempt(rt, rt.registry.handlers[handler], lease, kind, event, sent)
 	w.mu.Lock()
 	earlier := w.attempts[a.lease.Execution]
 	w.attempts[a.lease.Execution] = a

@@ -101,6 +101,24 @@ func TestFingerprintOfWhatIsAppendedIsThatOfTheText(t *testing.T) {
 	}
 }
 
+func TestEncodingsShareNoMemory(t *testing.T) {
+	for _, size := range []int{0, 1, 100, 4095, 4096, 4097, 1 << 20} {
+		appendTo := func(dst []byte, c *byte) ([]byte, error) { return append(dst, bytes.Repeat([]byte{*c}, size)...), nil }
+		a, b := byte('a'), byte('b')
+		one, err := codec.Encode(&a, appendTo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := codec.Encode(&b, appendTo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one == nil || !bytes.Equal(one, bytes.Repeat([]byte("a"), size)) || !bytes.Equal(two, bytes.Repeat([]byte("b"), size)) {
+			t.Errorf("%d bytes: another encoding shows", size)
+		}
+	}
+}
+
 func TestTupleRoundTrip(t *testing.T) {
 	data, err := codec.AppendTuple([]byte("x"), "a", 7, []int{1})
 	if err != nil || string(data) != `x["a",7,[1]]` {

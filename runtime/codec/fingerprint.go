@@ -47,14 +47,13 @@ func Fingerprint(key, value []byte) ([]byte, error) {
 // FingerprintOf is Fingerprint of the JSON text that appendTo appends to dst,
 // which it must not keep.
 func FingerprintOf(key []byte, appendTo func(dst []byte) ([]byte, error)) ([]byte, error) {
-	f := fingerprinters.Get().(*fingerprinter)
-	defer f.free()
-	text, err := appendTo(f.text[:0])
+	buf := scratch.Get().(*[scratchSize]byte)
+	defer scratch.Put(buf)
+	text, err := appendTo(buf[:0])
 	if err != nil {
 		return nil, err
 	}
-	f.text = text
-	return f.fingerprint(key, text)
+	return Fingerprint(key, text)
 }
 
 type fingerprint [16]byte
@@ -68,19 +67,14 @@ type fingerprinter struct {
 	// buf is what is to be hashed: the whole value's encoding and behind it,
 	// while one of its members is read, that member's, and so on.
 	buf []byte
-
-	text []byte // of FingerprintOf
 }
 
 var fingerprinters = sync.Pool{New: func() any { return new(fingerprinter) }}
 
-// maxKept is the size up to which buffers are used again, in bytes.
-const maxKept = 16 << 10
-
 // free gives f back for another text.
 func (f *fingerprinter) free() {
 	f.key, f.data = nil, nil
-	if cap(f.buf)+cap(f.text) <= maxKept {
+	if cap(f.buf) <= 4*scratchSize {
 		fingerprinters.Put(f)
 	}
 }
