@@ -8,6 +8,7 @@ type EventPackage struct {
 	Provider string
 	Files    []EventFile
 	Events   []EventCase // what Decode knows, in the order of its switch
+	Table    string      // the schemas, as package runtime/validate reads them
 }
 
 // EventFile is one file of an event package. Declarations are emitted in the

@@ -57,6 +57,7 @@ func newBuilder(provider, pkg string, set *schema.Set, problems *schema.Problems
 
 func (b *builder) build() templates.EventPackage {
 	b.scope.Take("Decode")
+	b.scope.Take("Validate")
 	var defs []definition
 	b.sources, defs = survey(b.set, b.only, b.problems)
 	if len(b.sources) == 0 {
@@ -90,7 +91,12 @@ func (b *builder) build() templates.EventPackage {
 			b.values(d)
 		}
 	}
-	return b.arrange(families)
+	pkg := b.arrange(families)
+	var err error
+	if pkg.Table, err = b.table(); err != nil {
+		b.problems.Errorf(schema.Position{File: b.provider}, "write the table for Validate: %v", err)
+	}
+	return pkg
 }
 
 // nameDefinitions names the types of $defs, whether an event reaches them or

@@ -25,6 +25,8 @@ import (
 //	problems    what is reported, one line each
 //	instances   payloads: EVENT JSON, and where encoding gives something else,
 //	            => JSON on the next line; => error TEXT where decoding refuses it
+//	validate    payloads: EVENT JSON, and what Validate says of them:
+//	            => POINTER KEYWORD on a line for each deviation
 //	check.go    a function Check() error in the generated package
 //	want/*.go   the generated files; -update writes them
 //
@@ -64,6 +66,8 @@ func (m *module) add(t *testing.T, name string) {
 			wantProblems = string(f.Data)
 		case f.Name == "instances":
 			c.instances = parseInstances(t, f.Data)
+		case f.Name == "validate":
+			c.strict = parseStrict(t, f.Data)
 		case f.Name == "check.go":
 			c.check = f.Data
 		case strings.HasPrefix(f.Name, "want/"):
@@ -146,10 +150,35 @@ func parseInstances(t *testing.T, data []byte) []instance {
 	return list
 }
 
+// strict is a payload and how it deviates from its schema.
+type strict struct {
+	Event, JSON string
+	Want        string // POINTER KEYWORD, several joined by "; "
+}
+
+func parseStrict(t *testing.T, data []byte) []strict {
+	var list []strict
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if deviation, ok := strings.CutPrefix(line, "=> "); ok {
+			last := &list[len(list)-1]
+			last.Want = strings.TrimPrefix(last.Want+"; "+deviation, "; ")
+		} else if line != "" {
+			event, payload, ok := strings.Cut(line, " ")
+			if !ok || !json.Valid([]byte(payload)) {
+				t.Fatalf("instance %q", line)
+			}
+			list = append(list, strict{Event: event, JSON: payload})
+		}
+	}
+	return list
+}
+
 type testcase struct {
 	pkg       string
 	files     []events.File
 	instances []instance
+	strict    []strict
 	check     []byte
 }
 
@@ -163,9 +192,13 @@ type module struct {
 func newModule(t *testing.T) *module {
 	m := &module{dir: t.TempDir()}
 	m.write(t, "go.mod", []byte("module github.com/restaq/restaq\n\ngo 1.26\n"))
-	sources, err := filepath.Glob("../../runtime/payload/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var sources []string
+	for _, pkg := range []string{"payload", "validate"} {
+		found, err := filepath.Glob("../../runtime/" + pkg + "/*.go")
+		if err != nil || len(found) == 0 {
+			t.Fatal("no sources", err)
+		}
+		sources = append(sources, found...)
 	}
 	for _, name := range sources {
 		if strings.HasSuffix(name, "_test.go") {
@@ -175,7 +208,7 @@ func newModule(t *testing.T) *module {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.write(t, "runtime/payload/"+filepath.Base(name), data)
+		m.write(t, strings.TrimPrefix(filepath.ToSlash(name), "../../"), data)
 	}
 	return m
 }
@@ -207,8 +240,11 @@ func (m *module) run(t *testing.T) {
 		for _, in := range c.instances {
 			fmt.Fprintf(&table, "\ttry(%s.Decode, %q, %q)\n", c.pkg, c.pkg+"."+in.Event, in.JSON)
 		}
+		for _, in := range c.strict {
+			fmt.Fprintf(&table, "\tstrict(%s.Validate, %q, %q)\n", c.pkg, c.pkg+"."+in.Event, in.JSON)
+		}
 	}
-	m.write(t, "main.go", []byte("package main\n\nimport (\n\t\"encoding/json\"\n\t\"fmt\"\n"+imports.String()+")\n\nfunc main() {\n"+table.String()+"}\n"+program))
+	m.write(t, "main.go", []byte("package main\n\nimport (\n\t\"encoding/json\"\n\t\"errors\"\n\t\"fmt\"\n\t\"strings\"\n\n\t\"github.com/restaq/restaq/runtime/validate\"\n"+imports.String()+")\n\nfunc main() {\n"+table.String()+"}\n"+program))
 	for _, args := range [][]string{{"vet", "./..."}, {"build", "-o", "program", "."}} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = m.dir
@@ -248,6 +284,11 @@ func (m *module) run(t *testing.T) {
 				t.Errorf("%s.%s %s\n got %s\nwant %s", c.pkg, in.Event, in.JSON, got, in.Want)
 			}
 		}
+		for _, in := range c.strict {
+			if got := next(); got != in.Want {
+				t.Errorf("%s.%s %s\n got %s\nwant %s", c.pkg, in.Event, in.JSON, got, in.Want)
+			}
+		}
 	}
 }
 
@@ -272,5 +313,21 @@ func try(decode func(string, []byte) (any, error), event, data string) {
 		return
 	}
 	fmt.Println(string(out))
+}
+
+func strict(check func(string, []byte) error, event, data string) {
+	err := check(event, []byte(data))
+	deviates, ok := errors.AsType[*validate.Error](err)
+	if err != nil && !ok {
+		fmt.Println("error", err)
+		return
+	}
+	var list []string
+	if ok {
+		for _, d := range deviates.Deviations {
+			list = append(list, strings.TrimSpace(d.Pointer+" "+d.Keyword))
+		}
+	}
+	fmt.Println(strings.Join(list, "; "))
 }
 `

@@ -169,20 +169,32 @@ func emit(pkg templates.EventPackage) ([]File, error) {
 	for _, f := range pkg.Files {
 		names[f.Name] = true
 	}
-	decode := "decode_gen.go"
-	for names[decode] {
-		decode = "decode_" + decode
+	var files []File
+	add := func(name string, write func(name string) ([]byte, error)) error {
+		content, err := write(name)
+		files = append(files, File{name, content})
+		return err
 	}
-	content, err := templates.EmitEventDecode(pkg, decode)
+	free := func(name string) string {
+		whole := name
+		for names[whole] {
+			whole = name[:len(name)-len("_gen.go")] + "_" + whole
+		}
+		names[whole] = true
+		return whole
+	}
+	err := add(free("decode_gen.go"), func(name string) ([]byte, error) { return templates.EmitEventDecode(pkg, name) })
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{decode, content}}
+	err = add(free("validate_gen.go"), func(name string) ([]byte, error) { return templates.EmitEventTable(pkg, name) })
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range pkg.Files {
-		if content, err = templates.EmitEventFile(pkg, f); err != nil {
+		if err := add(f.Name, func(string) ([]byte, error) { return templates.EmitEventFile(pkg, f) }); err != nil {
 			return nil, err
 		}
-		files = append(files, File{f.Name, content})
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil

@@ -49,7 +49,7 @@ func TestRunReadsFilesAndFolders(t *testing.T) {
 		}
 	}
 	// order.created.json is a type here, since one.json refers to it.
-	if want := []string{"decode_gen.go", "one_gen.go", "order_created_gen.go", "order_paid_gen.go"}; !slices.Equal(names, want) {
+	if want := []string{"decode_gen.go", "one_gen.go", "order_created_gen.go", "order_paid_gen.go", "validate_gen.go"}; !slices.Equal(names, want) {
 		t.Errorf("files %v, want %v", names, want)
 	}
 }

@@ -56,6 +56,7 @@ var table = []Rule{
 	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5"}},
 	{Tree: "./runtime/codec", May: []string{"./runtime/payload"}},
 	{Tree: "./runtime/payload"},
+	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest"}},
@@ -67,7 +68,7 @@ var table = []Rule{
 	}, TestsMay: []string{"./runtime/..."}},
 
 	// Generated event packages, and programs as users write them.
-	{Tree: "./schemas/...", May: []string{"./runtime/payload"}},
+	{Tree: "./schemas/...", May: []string{"./runtime/payload", "./runtime/validate"}},
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
 
 	// Test support, of neither half.

@@ -24,6 +24,12 @@ type CheckRunCompleted struct {
 	Organization    *Organization                     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckRunCompleted) Validate() error {
+	return table.Event(CheckRunCompletedType, e)
+}
+
 func (CheckRunCompleted) isCheckRunEvent() {}
 
 // CheckRunCreatedType is the event type of [CheckRunCreated].
@@ -39,6 +45,12 @@ type CheckRunCreated struct {
 	Sender          User                            `json:"sender"`
 	Installation    *InstallationLite               `json:"installation,omitempty"`
 	Organization    *Organization                   `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckRunCreated) Validate() error {
+	return table.Event(CheckRunCreatedType, e)
 }
 
 func (CheckRunCreated) isCheckRunEvent() {}
@@ -58,6 +70,12 @@ type CheckRunRequestedAction struct {
 	Organization    *Organization                          `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckRunRequestedAction) Validate() error {
+	return table.Event(CheckRunRequestedActionType, e)
+}
+
 func (CheckRunRequestedAction) isCheckRunEvent() {}
 
 // CheckRunRerequestedType is the event type of [CheckRunRerequested].
@@ -73,6 +91,12 @@ type CheckRunRerequested struct {
 	Sender          User                                `json:"sender"`
 	Installation    *InstallationLite                   `json:"installation,omitempty"`
 	Organization    *Organization                       `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckRunRerequested) Validate() error {
+	return table.Event(CheckRunRerequestedType, e)
 }
 
 func (CheckRunRerequested) isCheckRunEvent() {}

@@ -24,6 +24,12 @@ type IssueCommentCreated struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssueCommentCreated) Validate() error {
+	return table.Event(IssueCommentCreatedType, e)
+}
+
 func (IssueCommentCreated) isIssueCommentEvent() {}
 
 // IssueCommentDeletedType is the event type of [IssueCommentDeleted].
@@ -39,6 +45,12 @@ type IssueCommentDeleted struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssueCommentDeleted) Validate() error {
+	return table.Event(IssueCommentDeletedType, e)
 }
 
 func (IssueCommentDeleted) isIssueCommentEvent() {}
@@ -57,6 +69,12 @@ type IssueCommentEdited struct {
 	Sender       User                      `json:"sender"`
 	Installation *InstallationLite         `json:"installation,omitempty"`
 	Organization *Organization             `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssueCommentEdited) Validate() error {
+	return table.Event(IssueCommentEditedType, e)
 }
 
 func (IssueCommentEdited) isIssueCommentEvent() {}

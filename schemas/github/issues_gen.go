@@ -24,6 +24,12 @@ type IssuesAssigned struct {
 	Organization *Organization          `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesAssigned) Validate() error {
+	return table.Event(IssuesAssignedType, e)
+}
+
 func (IssuesAssigned) isIssuesEvent() {}
 
 // IssuesClosedType is the event type of [IssuesClosed].
@@ -38,6 +44,12 @@ type IssuesClosed struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesClosed) Validate() error {
+	return table.Event(IssuesClosedType, e)
 }
 
 func (IssuesClosed) isIssuesEvent() {}
@@ -56,6 +68,12 @@ type IssuesDeleted struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesDeleted) Validate() error {
+	return table.Event(IssuesDeletedType, e)
+}
+
 func (IssuesDeleted) isIssuesEvent() {}
 
 // IssuesDemilestonedType is the event type of [IssuesDemilestoned].
@@ -71,6 +89,12 @@ type IssuesDemilestoned struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesDemilestoned) Validate() error {
+	return table.Event(IssuesDemilestonedType, e)
 }
 
 func (IssuesDemilestoned) isIssuesEvent() {}
@@ -91,6 +115,12 @@ type IssuesEdited struct {
 	Organization *Organization       `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesEdited) Validate() error {
+	return table.Event(IssuesEditedType, e)
+}
+
 func (IssuesEdited) isIssuesEvent() {}
 
 // IssuesLabeledType is the event type of [IssuesLabeled].
@@ -108,6 +138,12 @@ type IssuesLabeled struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesLabeled) Validate() error {
+	return table.Event(IssuesLabeledType, e)
+}
+
 func (IssuesLabeled) isIssuesEvent() {}
 
 // IssuesLockedType is the event type of [IssuesLocked].
@@ -122,6 +158,12 @@ type IssuesLocked struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesLocked) Validate() error {
+	return table.Event(IssuesLockedType, e)
 }
 
 func (IssuesLocked) isIssuesEvent() {}
@@ -141,6 +183,12 @@ type IssuesMilestoned struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesMilestoned) Validate() error {
+	return table.Event(IssuesMilestonedType, e)
+}
+
 func (IssuesMilestoned) isIssuesEvent() {}
 
 // IssuesOpenedType is the event type of [IssuesOpened].
@@ -156,6 +204,12 @@ type IssuesOpened struct {
 	Sender       User                 `json:"sender"`
 	Installation *InstallationLite    `json:"installation,omitempty"`
 	Organization *Organization        `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesOpened) Validate() error {
+	return table.Event(IssuesOpenedType, e)
 }
 
 func (IssuesOpened) isIssuesEvent() {}
@@ -174,6 +228,12 @@ type IssuesPinned struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesPinned) Validate() error {
+	return table.Event(IssuesPinnedType, e)
+}
+
 func (IssuesPinned) isIssuesEvent() {}
 
 // IssuesReopenedType is the event type of [IssuesReopened].
@@ -188,6 +248,12 @@ type IssuesReopened struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesReopened) Validate() error {
+	return table.Event(IssuesReopenedType, e)
 }
 
 func (IssuesReopened) isIssuesEvent() {}
@@ -207,6 +273,12 @@ type IssuesTransferred struct {
 	Organization *Organization            `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesTransferred) Validate() error {
+	return table.Event(IssuesTransferredType, e)
+}
+
 func (IssuesTransferred) isIssuesEvent() {}
 
 // IssuesUnassignedType is the event type of [IssuesUnassigned].
@@ -222,6 +294,12 @@ type IssuesUnassigned struct {
 	Sender       User                   `json:"sender"`
 	Installation *InstallationLite      `json:"installation,omitempty"`
 	Organization *Organization          `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesUnassigned) Validate() error {
+	return table.Event(IssuesUnassignedType, e)
 }
 
 func (IssuesUnassigned) isIssuesEvent() {}
@@ -241,6 +319,12 @@ type IssuesUnlabeled struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesUnlabeled) Validate() error {
+	return table.Event(IssuesUnlabeledType, e)
+}
+
 func (IssuesUnlabeled) isIssuesEvent() {}
 
 // IssuesUnlockedType is the event type of [IssuesUnlocked].
@@ -257,6 +341,12 @@ type IssuesUnlocked struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesUnlocked) Validate() error {
+	return table.Event(IssuesUnlockedType, e)
+}
+
 func (IssuesUnlocked) isIssuesEvent() {}
 
 // IssuesUnpinnedType is the event type of [IssuesUnpinned].
@@ -271,6 +361,12 @@ type IssuesUnpinned struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e IssuesUnpinned) Validate() error {
+	return table.Event(IssuesUnpinnedType, e)
 }
 
 func (IssuesUnpinned) isIssuesEvent() {}

@@ -21,6 +21,12 @@ type PingEvent struct {
 	Organization *Organization `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PingEvent) Validate() error {
+	return table.Event(PingEventType, e)
+}
+
 // PingHook is what the field Hook of Ping holds.
 type PingHook struct {
 	Type          PingHookType          `json:"type"`

@@ -25,6 +25,12 @@ type PullRequestAssigned struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestAssigned) Validate() error {
+	return table.Event(PullRequestAssignedType, e)
+}
+
 func (PullRequestAssigned) isPullRequestEvent() {}
 
 // PullRequestAutoMergeDisabledType is the event type of [PullRequestAutoMergeDisabled].
@@ -41,6 +47,12 @@ type PullRequestAutoMergeDisabled struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestAutoMergeDisabled) Validate() error {
+	return table.Event(PullRequestAutoMergeDisabledType, e)
 }
 
 func (PullRequestAutoMergeDisabled) isPullRequestEvent() {}
@@ -61,6 +73,12 @@ type PullRequestAutoMergeEnabled struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestAutoMergeEnabled) Validate() error {
+	return table.Event(PullRequestAutoMergeEnabledType, e)
+}
+
 func (PullRequestAutoMergeEnabled) isPullRequestEvent() {}
 
 // PullRequestClosedType is the event type of [PullRequestClosed].
@@ -78,6 +96,12 @@ type PullRequestClosed struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestClosed) Validate() error {
+	return table.Event(PullRequestClosedType, e)
+}
+
 func (PullRequestClosed) isPullRequestEvent() {}
 
 // PullRequestConvertedToDraftType is the event type of [PullRequestConvertedToDraft].
@@ -93,6 +117,12 @@ type PullRequestConvertedToDraft struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestConvertedToDraft) Validate() error {
+	return table.Event(PullRequestConvertedToDraftType, e)
 }
 
 func (PullRequestConvertedToDraft) isPullRequestEvent() {}
@@ -113,6 +143,12 @@ type PullRequestDemilestoned struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestDemilestoned) Validate() error {
+	return table.Event(PullRequestDemilestonedType, e)
+}
+
 func (PullRequestDemilestoned) isPullRequestEvent() {}
 
 // PullRequestDequeuedType is the event type of [PullRequestDequeued].
@@ -129,6 +165,12 @@ type PullRequestDequeued struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestDequeued) Validate() error {
+	return table.Event(PullRequestDequeuedType, e)
 }
 
 func (PullRequestDequeued) isPullRequestEvent() {}
@@ -149,6 +191,12 @@ type PullRequestEdited struct {
 	Sender       User                     `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestEdited) Validate() error {
+	return table.Event(PullRequestEditedType, e)
+}
+
 func (PullRequestEdited) isPullRequestEvent() {}
 
 // PullRequestEnqueuedType is the event type of [PullRequestEnqueued].
@@ -164,6 +212,12 @@ type PullRequestEnqueued struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestEnqueued) Validate() error {
+	return table.Event(PullRequestEnqueuedType, e)
 }
 
 func (PullRequestEnqueued) isPullRequestEvent() {}
@@ -184,6 +238,12 @@ type PullRequestLabeled struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestLabeled) Validate() error {
+	return table.Event(PullRequestLabeledType, e)
+}
+
 func (PullRequestLabeled) isPullRequestEvent() {}
 
 // PullRequestLockedType is the event type of [PullRequestLocked].
@@ -199,6 +259,12 @@ type PullRequestLocked struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestLocked) Validate() error {
+	return table.Event(PullRequestLockedType, e)
 }
 
 func (PullRequestLocked) isPullRequestEvent() {}
@@ -219,6 +285,12 @@ type PullRequestMilestoned struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestMilestoned) Validate() error {
+	return table.Event(PullRequestMilestonedType, e)
+}
+
 func (PullRequestMilestoned) isPullRequestEvent() {}
 
 // PullRequestOpenedType is the event type of [PullRequestOpened].
@@ -234,6 +306,12 @@ type PullRequestOpened struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestOpened) Validate() error {
+	return table.Event(PullRequestOpenedType, e)
 }
 
 func (PullRequestOpened) isPullRequestEvent() {}
@@ -253,6 +331,12 @@ type PullRequestReadyForReview struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestReadyForReview) Validate() error {
+	return table.Event(PullRequestReadyForReviewType, e)
+}
+
 func (PullRequestReadyForReview) isPullRequestEvent() {}
 
 // PullRequestReopenedType is the event type of [PullRequestReopened].
@@ -268,6 +352,12 @@ type PullRequestReopened struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestReopened) Validate() error {
+	return table.Event(PullRequestReopenedType, e)
 }
 
 func (PullRequestReopened) isPullRequestEvent() {}
@@ -288,6 +378,12 @@ type PullRequestReviewRequestRemoved struct {
 	RequestedTeam     *Team             `json:"requested_team,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestReviewRequestRemoved) Validate() error {
+	return table.Event(PullRequestReviewRequestRemovedType, e)
+}
+
 func (PullRequestReviewRequestRemoved) isPullRequestEvent() {}
 
 // PullRequestReviewRequestedType is the event type of [PullRequestReviewRequested].
@@ -304,6 +400,12 @@ type PullRequestReviewRequested struct {
 	Organization      *Organization     `json:"organization,omitempty"`
 	Sender            User              `json:"sender"`
 	RequestedTeam     *Team             `json:"requested_team,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestReviewRequested) Validate() error {
+	return table.Event(PullRequestReviewRequestedType, e)
 }
 
 func (PullRequestReviewRequested) isPullRequestEvent() {}
@@ -325,6 +427,12 @@ type PullRequestSynchronize struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestSynchronize) Validate() error {
+	return table.Event(PullRequestSynchronizeType, e)
+}
+
 func (PullRequestSynchronize) isPullRequestEvent() {}
 
 // PullRequestUnassignedType is the event type of [PullRequestUnassigned].
@@ -341,6 +449,12 @@ type PullRequestUnassigned struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestUnassigned) Validate() error {
+	return table.Event(PullRequestUnassignedType, e)
 }
 
 func (PullRequestUnassigned) isPullRequestEvent() {}
@@ -361,6 +475,12 @@ type PullRequestUnlabeled struct {
 	Sender       User              `json:"sender"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestUnlabeled) Validate() error {
+	return table.Event(PullRequestUnlabeledType, e)
+}
+
 func (PullRequestUnlabeled) isPullRequestEvent() {}
 
 // PullRequestUnlockedType is the event type of [PullRequestUnlocked].
@@ -376,6 +496,12 @@ type PullRequestUnlocked struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
 	Sender       User              `json:"sender"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PullRequestUnlocked) Validate() error {
+	return table.Event(PullRequestUnlockedType, e)
 }
 
 func (PullRequestUnlocked) isPullRequestEvent() {}

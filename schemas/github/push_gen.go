@@ -26,6 +26,12 @@ type PushEvent struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PushEvent) Validate() error {
+	return table.Event(PushEventType, e)
+}
+
 // Commit is the schema's type commit.
 type Commit struct {
 	ID        string       `json:"id"`

@@ -23,6 +23,12 @@ type ReleaseCreated struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleaseCreated) Validate() error {
+	return table.Event(ReleaseCreatedType, e)
+}
+
 func (ReleaseCreated) isReleaseEvent() {}
 
 // ReleaseDeletedType is the event type of [ReleaseDeleted].
@@ -37,6 +43,12 @@ type ReleaseDeleted struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleaseDeleted) Validate() error {
+	return table.Event(ReleaseDeletedType, e)
 }
 
 func (ReleaseDeleted) isReleaseEvent() {}
@@ -56,6 +68,12 @@ type ReleaseEdited struct {
 	Organization *Organization        `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleaseEdited) Validate() error {
+	return table.Event(ReleaseEditedType, e)
+}
+
 func (ReleaseEdited) isReleaseEvent() {}
 
 // ReleasePrereleasedType is the event type of [ReleasePrereleased].
@@ -70,6 +88,12 @@ type ReleasePrereleased struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleasePrereleased) Validate() error {
+	return table.Event(ReleasePrereleasedType, e)
 }
 
 func (ReleasePrereleased) isReleaseEvent() {}
@@ -88,6 +112,12 @@ type ReleasePublished struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleasePublished) Validate() error {
+	return table.Event(ReleasePublishedType, e)
+}
+
 func (ReleasePublished) isReleaseEvent() {}
 
 // ReleaseReleasedType is the event type of [ReleaseReleased].
@@ -104,6 +134,12 @@ type ReleaseReleased struct {
 	Organization *Organization     `json:"organization,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleaseReleased) Validate() error {
+	return table.Event(ReleaseReleasedType, e)
+}
+
 func (ReleaseReleased) isReleaseEvent() {}
 
 // ReleaseUnpublishedType is the event type of [ReleaseUnpublished].
@@ -118,6 +154,12 @@ type ReleaseUnpublished struct {
 	Sender       User              `json:"sender"`
 	Installation *InstallationLite `json:"installation,omitempty"`
 	Organization *Organization     `json:"organization,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReleaseUnpublished) Validate() error {
+	return table.Event(ReleaseUnpublishedType, e)
 }
 
 func (ReleaseUnpublished) isReleaseEvent() {}

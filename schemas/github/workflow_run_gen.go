@@ -24,6 +24,12 @@ type WorkflowRunCompleted struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e WorkflowRunCompleted) Validate() error {
+	return table.Event(WorkflowRunCompletedType, e)
+}
+
 func (WorkflowRunCompleted) isWorkflowRunEvent() {}
 
 // WorkflowRunInProgressType is the event type of [WorkflowRunInProgress].
@@ -41,6 +47,12 @@ type WorkflowRunInProgress struct {
 	Installation *InstallationLite `json:"installation,omitempty"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e WorkflowRunInProgress) Validate() error {
+	return table.Event(WorkflowRunInProgressType, e)
+}
+
 func (WorkflowRunInProgress) isWorkflowRunEvent() {}
 
 // WorkflowRunRequestedType is the event type of [WorkflowRunRequested].
@@ -56,6 +68,12 @@ type WorkflowRunRequested struct {
 	Workflow     Workflow          `json:"workflow"`
 	WorkflowRun  WorkflowRun       `json:"workflow_run"`
 	Installation *InstallationLite `json:"installation,omitempty"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e WorkflowRunRequested) Validate() error {
+	return table.Event(WorkflowRunRequestedType, e)
 }
 
 func (WorkflowRunRequested) isWorkflowRunEvent() {}

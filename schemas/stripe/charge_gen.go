@@ -48,6 +48,12 @@ type ChargeDisputeClosed struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeDisputeClosed) Validate() error {
+	return table.Event(ChargeDisputeClosedType, e)
+}
+
 func (ChargeDisputeClosed) isChargeEvent()        {}
 func (ChargeDisputeClosed) isChargeDisputeEvent() {}
 
@@ -74,6 +80,12 @@ type ChargeDisputeCreated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeDisputeCreated) Validate() error {
+	return table.Event(ChargeDisputeCreatedType, e)
 }
 
 func (ChargeDisputeCreated) isChargeEvent()        {}
@@ -104,6 +116,12 @@ type ChargeDisputeFundsReinstated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeDisputeFundsReinstated) Validate() error {
+	return table.Event(ChargeDisputeFundsReinstatedType, e)
+}
+
 func (ChargeDisputeFundsReinstated) isChargeEvent()        {}
 func (ChargeDisputeFundsReinstated) isChargeDisputeEvent() {}
 
@@ -130,6 +148,12 @@ type ChargeDisputeFundsWithdrawn struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeDisputeFundsWithdrawn) Validate() error {
+	return table.Event(ChargeDisputeFundsWithdrawnType, e)
 }
 
 func (ChargeDisputeFundsWithdrawn) isChargeEvent()        {}
@@ -160,6 +184,12 @@ type ChargeDisputeUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeDisputeUpdated) Validate() error {
+	return table.Event(ChargeDisputeUpdatedType, e)
+}
+
 func (ChargeDisputeUpdated) isChargeEvent()        {}
 func (ChargeDisputeUpdated) isChargeDisputeEvent() {}
 
@@ -186,6 +216,12 @@ type ChargeCaptured struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeCaptured) Validate() error {
+	return table.Event(ChargeCapturedType, e)
 }
 
 func (ChargeCaptured) isChargeEvent() {}
@@ -215,6 +251,12 @@ type ChargeExpired struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeExpired) Validate() error {
+	return table.Event(ChargeExpiredType, e)
+}
+
 func (ChargeExpired) isChargeEvent() {}
 
 // ChargeFailedType is the event type of [ChargeFailed].
@@ -240,6 +282,12 @@ type ChargeFailed struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeFailed) Validate() error {
+	return table.Event(ChargeFailedType, e)
 }
 
 func (ChargeFailed) isChargeEvent() {}
@@ -269,6 +317,12 @@ type ChargePending struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargePending) Validate() error {
+	return table.Event(ChargePendingType, e)
+}
+
 func (ChargePending) isChargeEvent() {}
 
 // ChargeRefundedType is the event type of [ChargeRefunded].
@@ -294,6 +348,12 @@ type ChargeRefunded struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeRefunded) Validate() error {
+	return table.Event(ChargeRefundedType, e)
 }
 
 func (ChargeRefunded) isChargeEvent() {}
@@ -323,6 +383,12 @@ type ChargeSucceeded struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeSucceeded) Validate() error {
+	return table.Event(ChargeSucceededType, e)
+}
+
 func (ChargeSucceeded) isChargeEvent() {}
 
 // ChargeUpdatedType is the event type of [ChargeUpdated].
@@ -350,6 +416,12 @@ type ChargeUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeUpdated) Validate() error {
+	return table.Event(ChargeUpdatedType, e)
+}
+
 func (ChargeUpdated) isChargeEvent() {}
 
 // ChargeRefundUpdatedType is the event type of [ChargeRefundUpdated].
@@ -375,6 +447,12 @@ type ChargeRefundUpdated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ChargeRefundUpdated) Validate() error {
+	return table.Event(ChargeRefundUpdatedType, e)
 }
 
 func (ChargeRefundUpdated) isChargeEvent()       {}

@@ -43,6 +43,12 @@ type CheckoutSessionAsyncPaymentFailed struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckoutSessionAsyncPaymentFailed) Validate() error {
+	return table.Event(CheckoutSessionAsyncPaymentFailedType, e)
+}
+
 func (CheckoutSessionAsyncPaymentFailed) isCheckoutEvent()        {}
 func (CheckoutSessionAsyncPaymentFailed) isCheckoutSessionEvent() {}
 
@@ -70,6 +76,12 @@ type CheckoutSessionAsyncPaymentSucceeded struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckoutSessionAsyncPaymentSucceeded) Validate() error {
+	return table.Event(CheckoutSessionAsyncPaymentSucceededType, e)
 }
 
 func (CheckoutSessionAsyncPaymentSucceeded) isCheckoutEvent()        {}
@@ -100,6 +112,12 @@ type CheckoutSessionCompleted struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckoutSessionCompleted) Validate() error {
+	return table.Event(CheckoutSessionCompletedType, e)
+}
+
 func (CheckoutSessionCompleted) isCheckoutEvent()        {}
 func (CheckoutSessionCompleted) isCheckoutSessionEvent() {}
 
@@ -126,6 +144,12 @@ type CheckoutSessionExpired struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CheckoutSessionExpired) Validate() error {
+	return table.Event(CheckoutSessionExpiredType, e)
 }
 
 func (CheckoutSessionExpired) isCheckoutEvent()        {}

@@ -58,6 +58,12 @@ type CustomerDiscountCreated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerDiscountCreated) Validate() error {
+	return table.Event(CustomerDiscountCreatedType, e)
+}
+
 func (CustomerDiscountCreated) isCustomerEvent()         {}
 func (CustomerDiscountCreated) isCustomerDiscountEvent() {}
 
@@ -84,6 +90,12 @@ type CustomerDiscountDeleted struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerDiscountDeleted) Validate() error {
+	return table.Event(CustomerDiscountDeletedType, e)
 }
 
 func (CustomerDiscountDeleted) isCustomerEvent()         {}
@@ -114,6 +126,12 @@ type CustomerDiscountUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerDiscountUpdated) Validate() error {
+	return table.Event(CustomerDiscountUpdatedType, e)
+}
+
 func (CustomerDiscountUpdated) isCustomerEvent()         {}
 func (CustomerDiscountUpdated) isCustomerDiscountEvent() {}
 
@@ -140,6 +158,12 @@ type CustomerCreated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerCreated) Validate() error {
+	return table.Event(CustomerCreatedType, e)
 }
 
 func (CustomerCreated) isCustomerEvent() {}
@@ -169,6 +193,12 @@ type CustomerDeleted struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerDeleted) Validate() error {
+	return table.Event(CustomerDeletedType, e)
+}
+
 func (CustomerDeleted) isCustomerEvent() {}
 
 // CustomerUpdatedType is the event type of [CustomerUpdated].
@@ -196,6 +226,12 @@ type CustomerUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerUpdated) Validate() error {
+	return table.Event(CustomerUpdatedType, e)
+}
+
 func (CustomerUpdated) isCustomerEvent() {}
 
 // CustomerSourceCreatedType is the event type of [CustomerSourceCreated].
@@ -221,6 +257,12 @@ type CustomerSourceCreated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSourceCreated) Validate() error {
+	return table.Event(CustomerSourceCreatedType, e)
 }
 
 func (CustomerSourceCreated) isCustomerEvent()       {}
@@ -251,6 +293,12 @@ type CustomerSourceDeleted struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSourceDeleted) Validate() error {
+	return table.Event(CustomerSourceDeletedType, e)
+}
+
 func (CustomerSourceDeleted) isCustomerEvent()       {}
 func (CustomerSourceDeleted) isCustomerSourceEvent() {}
 
@@ -277,6 +325,12 @@ type CustomerSourceExpiring struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSourceExpiring) Validate() error {
+	return table.Event(CustomerSourceExpiringType, e)
 }
 
 func (CustomerSourceExpiring) isCustomerEvent()       {}
@@ -307,6 +361,12 @@ type CustomerSourceUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSourceUpdated) Validate() error {
+	return table.Event(CustomerSourceUpdatedType, e)
+}
+
 func (CustomerSourceUpdated) isCustomerEvent()       {}
 func (CustomerSourceUpdated) isCustomerSourceEvent() {}
 
@@ -333,6 +393,12 @@ type CustomerSubscriptionCreated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionCreated) Validate() error {
+	return table.Event(CustomerSubscriptionCreatedType, e)
 }
 
 func (CustomerSubscriptionCreated) isCustomerEvent()             {}
@@ -363,6 +429,12 @@ type CustomerSubscriptionDeleted struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionDeleted) Validate() error {
+	return table.Event(CustomerSubscriptionDeletedType, e)
+}
+
 func (CustomerSubscriptionDeleted) isCustomerEvent()             {}
 func (CustomerSubscriptionDeleted) isCustomerSubscriptionEvent() {}
 
@@ -389,6 +461,12 @@ type CustomerSubscriptionPaused struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionPaused) Validate() error {
+	return table.Event(CustomerSubscriptionPausedType, e)
 }
 
 func (CustomerSubscriptionPaused) isCustomerEvent()             {}
@@ -421,6 +499,12 @@ type CustomerSubscriptionPendingUpdateApplied struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionPendingUpdateApplied) Validate() error {
+	return table.Event(CustomerSubscriptionPendingUpdateAppliedType, e)
+}
+
 func (CustomerSubscriptionPendingUpdateApplied) isCustomerEvent()             {}
 func (CustomerSubscriptionPendingUpdateApplied) isCustomerSubscriptionEvent() {}
 
@@ -451,6 +535,12 @@ type CustomerSubscriptionPendingUpdateExpired struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionPendingUpdateExpired) Validate() error {
+	return table.Event(CustomerSubscriptionPendingUpdateExpiredType, e)
+}
+
 func (CustomerSubscriptionPendingUpdateExpired) isCustomerEvent()             {}
 func (CustomerSubscriptionPendingUpdateExpired) isCustomerSubscriptionEvent() {}
 
@@ -477,6 +567,12 @@ type CustomerSubscriptionResumed struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionResumed) Validate() error {
+	return table.Event(CustomerSubscriptionResumedType, e)
 }
 
 func (CustomerSubscriptionResumed) isCustomerEvent()             {}
@@ -507,6 +603,12 @@ type CustomerSubscriptionTrialWillEnd struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionTrialWillEnd) Validate() error {
+	return table.Event(CustomerSubscriptionTrialWillEndType, e)
+}
+
 func (CustomerSubscriptionTrialWillEnd) isCustomerEvent()             {}
 func (CustomerSubscriptionTrialWillEnd) isCustomerSubscriptionEvent() {}
 
@@ -533,6 +635,12 @@ type CustomerSubscriptionUpdated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionUpdated) Validate() error {
+	return table.Event(CustomerSubscriptionUpdatedType, e)
 }
 
 func (CustomerSubscriptionUpdated) isCustomerEvent()             {}
@@ -563,6 +671,12 @@ type CustomerTaxIDCreated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerTaxIDCreated) Validate() error {
+	return table.Event(CustomerTaxIDCreatedType, e)
+}
+
 func (CustomerTaxIDCreated) isCustomerEvent()      {}
 func (CustomerTaxIDCreated) isCustomerTaxIDEvent() {}
 
@@ -591,6 +705,12 @@ type CustomerTaxIDDeleted struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerTaxIDDeleted) Validate() error {
+	return table.Event(CustomerTaxIDDeletedType, e)
+}
+
 func (CustomerTaxIDDeleted) isCustomerEvent()      {}
 func (CustomerTaxIDDeleted) isCustomerTaxIDEvent() {}
 
@@ -617,6 +737,12 @@ type CustomerTaxIDUpdated struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerTaxIDUpdated) Validate() error {
+	return table.Event(CustomerTaxIDUpdatedType, e)
 }
 
 func (CustomerTaxIDUpdated) isCustomerEvent()      {}

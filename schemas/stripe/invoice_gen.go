@@ -38,6 +38,12 @@ type InvoiceCreated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceCreated) Validate() error {
+	return table.Event(InvoiceCreatedType, e)
+}
+
 func (InvoiceCreated) isInvoiceEvent() {}
 
 // InvoiceDeletedType is the event type of [InvoiceDeleted].
@@ -63,6 +69,12 @@ type InvoiceDeleted struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceDeleted) Validate() error {
+	return table.Event(InvoiceDeletedType, e)
 }
 
 func (InvoiceDeleted) isInvoiceEvent() {}
@@ -92,6 +104,12 @@ type InvoiceFinalizationFailed struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceFinalizationFailed) Validate() error {
+	return table.Event(InvoiceFinalizationFailedType, e)
+}
+
 func (InvoiceFinalizationFailed) isInvoiceEvent() {}
 
 // InvoiceFinalizedType is the event type of [InvoiceFinalized].
@@ -117,6 +135,12 @@ type InvoiceFinalized struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceFinalized) Validate() error {
+	return table.Event(InvoiceFinalizedType, e)
 }
 
 func (InvoiceFinalized) isInvoiceEvent() {}
@@ -146,6 +170,12 @@ type InvoiceMarkedUncollectible struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceMarkedUncollectible) Validate() error {
+	return table.Event(InvoiceMarkedUncollectibleType, e)
+}
+
 func (InvoiceMarkedUncollectible) isInvoiceEvent() {}
 
 // InvoiceOverdueType is the event type of [InvoiceOverdue].
@@ -171,6 +201,12 @@ type InvoiceOverdue struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceOverdue) Validate() error {
+	return table.Event(InvoiceOverdueType, e)
 }
 
 func (InvoiceOverdue) isInvoiceEvent() {}
@@ -200,6 +236,12 @@ type InvoiceOverpaid struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceOverpaid) Validate() error {
+	return table.Event(InvoiceOverpaidType, e)
+}
+
 func (InvoiceOverpaid) isInvoiceEvent() {}
 
 // InvoicePaidType is the event type of [InvoicePaid].
@@ -225,6 +267,12 @@ type InvoicePaid struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaid) Validate() error {
+	return table.Event(InvoicePaidType, e)
 }
 
 func (InvoicePaid) isInvoiceEvent() {}
@@ -254,6 +302,12 @@ type InvoicePaymentActionRequired struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentActionRequired) Validate() error {
+	return table.Event(InvoicePaymentActionRequiredType, e)
+}
+
 func (InvoicePaymentActionRequired) isInvoiceEvent() {}
 
 // InvoicePaymentAttemptRequiredType is the event type of [InvoicePaymentAttemptRequired].
@@ -279,6 +333,12 @@ type InvoicePaymentAttemptRequired struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentAttemptRequired) Validate() error {
+	return table.Event(InvoicePaymentAttemptRequiredType, e)
 }
 
 func (InvoicePaymentAttemptRequired) isInvoiceEvent() {}
@@ -308,6 +368,12 @@ type InvoicePaymentFailed struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentFailed) Validate() error {
+	return table.Event(InvoicePaymentFailedType, e)
+}
+
 func (InvoicePaymentFailed) isInvoiceEvent() {}
 
 // InvoicePaymentSucceededType is the event type of [InvoicePaymentSucceeded].
@@ -333,6 +399,12 @@ type InvoicePaymentSucceeded struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentSucceeded) Validate() error {
+	return table.Event(InvoicePaymentSucceededType, e)
 }
 
 func (InvoicePaymentSucceeded) isInvoiceEvent() {}
@@ -362,6 +434,12 @@ type InvoiceSent struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceSent) Validate() error {
+	return table.Event(InvoiceSentType, e)
+}
+
 func (InvoiceSent) isInvoiceEvent() {}
 
 // InvoiceUpcomingType is the event type of [InvoiceUpcoming].
@@ -387,6 +465,12 @@ type InvoiceUpcoming struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceUpcoming) Validate() error {
+	return table.Event(InvoiceUpcomingType, e)
 }
 
 func (InvoiceUpcoming) isInvoiceEvent() {}
@@ -416,6 +500,12 @@ type InvoiceUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceUpdated) Validate() error {
+	return table.Event(InvoiceUpdatedType, e)
+}
+
 func (InvoiceUpdated) isInvoiceEvent() {}
 
 // InvoiceVoidedType is the event type of [InvoiceVoided].
@@ -443,6 +533,12 @@ type InvoiceVoided struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceVoided) Validate() error {
+	return table.Event(InvoiceVoidedType, e)
+}
+
 func (InvoiceVoided) isInvoiceEvent() {}
 
 // InvoiceWillBeDueType is the event type of [InvoiceWillBeDue].
@@ -468,6 +564,12 @@ type InvoiceWillBeDue struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoiceWillBeDue) Validate() error {
+	return table.Event(InvoiceWillBeDueType, e)
 }
 
 func (InvoiceWillBeDue) isInvoiceEvent() {}

@@ -39,6 +39,12 @@ type PaymentIntentAmountCapturableUpdated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentAmountCapturableUpdated) Validate() error {
+	return table.Event(PaymentIntentAmountCapturableUpdatedType, e)
+}
+
 func (PaymentIntentAmountCapturableUpdated) isPaymentIntentEvent() {}
 
 // PaymentIntentCanceledType is the event type of [PaymentIntentCanceled].
@@ -64,6 +70,12 @@ type PaymentIntentCanceled struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentCanceled) Validate() error {
+	return table.Event(PaymentIntentCanceledType, e)
 }
 
 func (PaymentIntentCanceled) isPaymentIntentEvent() {}
@@ -93,6 +105,12 @@ type PaymentIntentCreated struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentCreated) Validate() error {
+	return table.Event(PaymentIntentCreatedType, e)
+}
+
 func (PaymentIntentCreated) isPaymentIntentEvent() {}
 
 // PaymentIntentPartiallyFundedType is the event type of [PaymentIntentPartiallyFunded].
@@ -118,6 +136,12 @@ type PaymentIntentPartiallyFunded struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentPartiallyFunded) Validate() error {
+	return table.Event(PaymentIntentPartiallyFundedType, e)
 }
 
 func (PaymentIntentPartiallyFunded) isPaymentIntentEvent() {}
@@ -147,6 +171,12 @@ type PaymentIntentPaymentFailed struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentPaymentFailed) Validate() error {
+	return table.Event(PaymentIntentPaymentFailedType, e)
+}
+
 func (PaymentIntentPaymentFailed) isPaymentIntentEvent() {}
 
 // PaymentIntentProcessingEventType is the event type of [PaymentIntentProcessingEvent].
@@ -172,6 +202,12 @@ type PaymentIntentProcessingEvent struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentProcessingEvent) Validate() error {
+	return table.Event(PaymentIntentProcessingEventType, e)
 }
 
 func (PaymentIntentProcessingEvent) isPaymentIntentEvent() {}
@@ -201,6 +237,12 @@ type PaymentIntentRequiresAction struct {
 	Type    string                         `json:"type"`
 }
 
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentRequiresAction) Validate() error {
+	return table.Event(PaymentIntentRequiresActionType, e)
+}
+
 func (PaymentIntentRequiresAction) isPaymentIntentEvent() {}
 
 // PaymentIntentSucceededType is the event type of [PaymentIntentSucceeded].
@@ -226,6 +268,12 @@ type PaymentIntentSucceeded struct {
 	// The API request that caused the event.
 	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
 	Type    string                         `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e PaymentIntentSucceeded) Validate() error {
+	return table.Event(PaymentIntentSucceededType, e)
 }
 
 func (PaymentIntentSucceeded) isPaymentIntentEvent() {}
