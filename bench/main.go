@@ -32,6 +32,7 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn; 0 leaves them out")
 	flag.DurationVar(&p.window, "window", 2*time.Second, "how long a turn takes")
 	flag.IntVar(&p.costs, "costs", 1000, "over how many executions the cost of one is taken")
+	flag.IntVar(&p.pending, "pending", 100_000, "beside how many pending executions the heap is measured; 0 leaves those rows out")
 	flag.IntVar(&p.finished, "finished", 0, "beside how many finished executions claims are measured; 0 leaves that row out")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -53,6 +54,12 @@ func bench(ctx context.Context, runs int, p plan) error {
 			return err
 		}
 		fmt.Println()
+	}
+	if p.pending > 0 {
+		if err := pendingRows(ctx, rows, p.pending); err != nil {
+			return err
+		}
+		fmt.Fprintln(rows)
 	}
 	if p.finished > 0 {
 		if err := claimRows(ctx, rows, p.finished, max(100, 20*p.rounds)); err != nil {

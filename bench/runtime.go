@@ -46,6 +46,7 @@ type plan struct {
 	window time.Duration // of each subject in each round
 	costs  int           // executions of which the cost is taken
 
+	pending  int // executions beside which the heap is measured
 	finished int // executions beside which claims are measured
 }
 
