@@ -62,9 +62,8 @@ type EventField struct {
 
 // EventExtra is the field that holds the members which have none of their own.
 type EventExtra struct {
-	Name  string
-	Type  *EventType // a map
-	Loose bool       // members that do not fit the type are no error
+	Name string
+	Type *EventType // a map; members that do not fit are left out
 }
 
 // EventUnion is one of several objects, which a member tells apart.

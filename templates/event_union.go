@@ -105,10 +105,6 @@ func quoted(s string) string { return `"` + s + `"` }
 //		return payload.DecodeExtra(data, (*plain)(v), &v.Extra)
 //	}
 func emitExtra(f *jen.File, s *EventStruct) {
-	decode := "DecodeExtra"
-	if s.Extra.Loose {
-		decode = "DecodeLooseExtra"
-	}
 	extra := func() *jen.Statement { return jen.Id("v").Dot(s.Extra.Name) }
 	emitDoc(f, []string{"MarshalJSON encodes the fields, and the members of " + s.Extra.Name + " beside them."}, "", false)
 	f.Func().Params(jen.Id("v").Id(s.Name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
@@ -119,7 +115,7 @@ func emitExtra(f *jen.File, s *EventStruct) {
 	emitDoc(f, []string{"UnmarshalJSON decodes members without a field of their own into " + s.Extra.Name + "."}, "", false)
 	f.Func().Params(jen.Id("v").Op("*").Id(s.Name)).Id("UnmarshalJSON").Params(jen.Id("data").Index().Byte()).Error().Block(
 		jen.Type().Id("plain").Id(s.Name),
-		jen.Return(jen.Qual(payloadPath, decode).Call(jen.Id("data"), jen.Parens(jen.Op("*").Id("plain")).Call(jen.Id("v")), jen.Op("&").Add(extra()))),
+		jen.Return(jen.Qual(payloadPath, "DecodeExtra").Call(jen.Id("data"), jen.Parens(jen.Op("*").Id("plain")).Call(jen.Id("v")), jen.Op("&").Add(extra()))),
 	)
 	f.Line()
 }

@@ -22,7 +22,7 @@ func (b *builder) fields(d *declared) []templates.EventField {
 	if x := d.shape.extra; x != nil {
 		name := scope.Take("Extra")
 		d.strct.Extra = &templates.EventExtra{
-			Name: name, Loose: x.loose,
+			Name: name,
 			Type: &templates.EventType{Kind: templates.Map, Elem: b.element(x.elem, d.parent, name)},
 		}
 	}

@@ -39,21 +39,13 @@ func EncodeExtra[T any](object any, extra map[string]T) ([]byte, error) {
 }
 
 // DecodeExtra decodes data into object, a pointer to a struct, and the members
-// that the struct has no field for into a new map, nil if there are none.
-// Generated code calls it.
+// that the struct has no field for into a new map, nil if there are none. A
+// member that is no T is ignored: a provider may have added it since. Generated
+// code calls it.
+//
+// The struct sees its own members only: encoding/json would take a member that
+// differs in case for one of them.
 func DecodeExtra[T any](data []byte, object any, extra *map[string]T) error {
-	return decodeExtra(data, object, extra, false)
-}
-
-// DecodeLooseExtra is [DecodeExtra], except that members which are no T are
-// ignored.
-func DecodeLooseExtra[T any](data []byte, object any, extra *map[string]T) error {
-	return decodeExtra(data, object, extra, true)
-}
-
-// decodeExtra hands the struct its own members only: encoding/json would take a
-// member that differs in case for one of them.
-func decodeExtra[T any](data []byte, object any, extra *map[string]T, loose bool) error {
 	*extra = nil
 	members, err := membersOf(data)
 	if err != nil || members == nil {
@@ -77,11 +69,8 @@ func decodeExtra[T any](data []byte, object any, extra *map[string]T, loose bool
 			continue
 		}
 		var value T
-		if err := Unmarshal(m.value, &value); err != nil {
-			if loose {
-				continue
-			}
-			return fmt.Errorf("member %q: %w", m.name, err)
+		if Unmarshal(m.value, &value) != nil {
+			continue
 		}
 		if *extra == nil {
 			*extra = map[string]T{}
