@@ -7,3 +7,4 @@ package restaq
 
 //go:generate go run ./cmd/restaqgen events -provider stripe -in schemas/stripe -out schemas/stripe
 //go:generate go run ./cmd/restaqgen events -provider github -in schemas/github -out schemas/github
+//go:generate go run ./cmd/restaqgen events -provider shopify -in schemas/shopify -out schemas/shopify

@@ -23,22 +23,6 @@ import (
 // eachStore runs a test on every store. open returns a further handle on the
 // store's data, as another process would have.
 func eachStore(t *testing.T, test func(t *testing.T, open func() restaq.Store)) {
-	eachListening(t, test)
-	t.Run("pgbouncer", func(t *testing.T) {
-		t.Parallel()
-		onPostgres(t, pooledURL(t), test)
-	})
-}
-
-// pooledURL is an empty database behind PgBouncer in transaction mode.
-func pooledURL(t *testing.T) string {
-	t.Helper()
-	return pgtest.Pooled(t, pgtest.URL(t)) + "&default_query_exec_mode=exec"
-}
-
-// eachListening runs a test on every store whose processes hear of each other,
-// as eachStore does.
-func eachListening(t *testing.T, test func(t *testing.T, open func() restaq.Store)) {
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		store := memory.New()
@@ -54,16 +38,11 @@ func eachListening(t *testing.T, test func(t *testing.T, open func() restaq.Stor
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		onPostgres(t, pgtest.URL(t), test)
-	})
-}
-
-// onPostgres runs a test on the database at url.
-func onPostgres(t *testing.T, url string, test func(t *testing.T, open func() restaq.Store)) {
-	t.Helper()
-	test(t, func() restaq.Store {
-		store, err := postgres.Open(t.Context(), url)
-		return opened(t, store, err)
+		url := pgtest.URL(t)
+		test(t, func() restaq.Store {
+			store, err := postgres.Open(t.Context(), url)
+			return opened(t, store, err)
+		})
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // eachNotifier runs a test on every store whose processes hear of each other.
 func eachNotifier(t *testing.T, test func(t *testing.T, open func() restaq.Store)) {
-	eachListening(t, func(t *testing.T, open func() restaq.Store) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		if _, ok := open().(restaq.Notifier); ok {
 			test(t, open)
 		}

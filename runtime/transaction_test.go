@@ -104,62 +104,53 @@ func eachTransactor(t *testing.T, test func(t *testing.T, open func() restaq.Sto
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		onPostgresWithLedger(t, pgtest.URL(t), test)
-	})
-	t.Run("pgbouncer", func(t *testing.T) {
-		t.Parallel()
-		onPostgresWithLedger(t, pooledURL(t), test)
-	})
-}
-
-// onPostgresWithLedger runs a test on the database at url.
-func onPostgresWithLedger(t *testing.T, url string, test func(t *testing.T, open func() restaq.Store, l *ledger)) {
-	t.Helper()
-	open := func() restaq.Store {
-		store, err := postgres.Open(t.Context(), url)
-		return opened(t, store, err)
-	}
-	open()
-	connect := func(t *testing.T) *pgx.Conn {
-		conn, err := pgx.Connect(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
+		url := pgtest.URL(t)
+		open := func() restaq.Store {
+			store, err := postgres.Open(t.Context(), url)
+			return opened(t, store, err)
 		}
-		t.Cleanup(func() { conn.Close(context.Background()) })
-		return conn
-	}
-	conn := connect(t)
-	for _, sql := range ledgerTables {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
+		open()
+		connect := func(t *testing.T) *pgx.Conn {
+			conn, err := pgx.Connect(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close(context.Background()) })
+			return conn
 		}
-	}
-	test(t, open, &ledger{
-		exec: func(ctx context.Context, tx any, sql string) error { return execSQL(ctx, tx, sql) },
-		begin: func(t *testing.T) any {
-			tx, err := connect(t).Begin(t.Context())
-			if err != nil {
+		conn := connect(t)
+		for _, sql := range ledgerTables {
+			if _, err := conn.Exec(t.Context(), sql); err != nil {
 				t.Fatal(err)
 			}
-			return tx
-		},
-		end: func(tx any, commit bool) error {
-			if commit {
-				return tx.(pgx.Tx).Commit(context.Background())
-			}
-			return tx.(pgx.Tx).Rollback(context.Background())
-		},
-		names: func(t *testing.T) []string {
-			rows, err := connect(t).Query(t.Context(), `SELECT name FROM ledger`)
-			if err != nil {
-				t.Fatal(err)
-			}
-			names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return names
-		},
+		}
+		test(t, open, &ledger{
+			exec: func(ctx context.Context, tx any, sql string) error { return execSQL(ctx, tx, sql) },
+			begin: func(t *testing.T) any {
+				tx, err := connect(t).Begin(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return tx
+			},
+			end: func(tx any, commit bool) error {
+				if commit {
+					return tx.(pgx.Tx).Commit(context.Background())
+				}
+				return tx.(pgx.Tx).Rollback(context.Background())
+			},
+			names: func(t *testing.T) []string {
+				rows, err := connect(t).Query(t.Context(), `SELECT name FROM ledger`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				if err != nil {
+					t.Fatal(err)
+				}
+				return names
+			},
+		})
 	})
 }
 

@@ -3,6 +3,7 @@ package templates
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -236,33 +237,58 @@ func eventTypeCode(t *EventType) *jen.Statement {
 //		ChargeStatusFailed ChargeStatus = "failed"
 //	)
 //
-//	// Known reports whether s is one of the constants.
-//	func (s ChargeStatus) Known() bool {
-//		switch s {
-//		case ChargeStatusFailed:
-//			return true
-//		}
-//		return false
+//	// Known reports whether v is one of the constants of its type.
+//	func (v ChargeStatus) Known() bool {
+//		return payload.Known(string(v), "|failed|")
 //	}
 func emitEnum(f *jen.File, e *EventEnum) {
 	emitDoc(f, e.Doc, e.Text, e.Deprecated)
 	f.Type().Id(e.Name).String()
 	f.Line()
 	consts := make([]jen.Code, len(e.Values))
-	cases := make([]jen.Code, len(e.Values))
 	for i, v := range e.Values {
 		consts[i] = jen.Id(v.Name).Id(e.Name).Op("=").Lit(v.Value)
-		cases[i] = jen.Id(v.Name)
 	}
 	emitDoc(f, []string{"The values of " + e.Name + " that the schema knows."}, "", false)
 	f.Const().Defs(consts...)
 	f.Line()
 	emitDoc(f, []string{"Known reports whether v is one of the constants of its type."}, "", false)
 	f.Func().Params(jen.Id("v").Id(e.Name)).Id("Known").Params().Bool().Block(
-		jen.Switch(jen.Id("v")).Block(jen.Case(jen.List(cases...)).Block(jen.Return(jen.True()))),
-		jen.Return(jen.False()),
+		jen.Return(jen.Qual(payloadPath, "Known").Call(jen.String().Parens(jen.Id("v")), knownValues(e.Values))),
 	)
 	f.Line()
+}
+
+// knownValues is the list that payload.Known takes, of several literals if it is
+// long.
+func knownValues(values []EventValue) *jen.Statement {
+	sep := separator(values)
+	var code *jen.Statement
+	line := sep
+	for i, v := range values {
+		line += v.Value + sep
+		if i < len(values)-1 && len(line) < 80 {
+			continue
+		}
+		if code == nil {
+			code = jen.Lit(line)
+		} else {
+			code = code.Op("+").Line().Lit(line)
+		}
+		line = ""
+	}
+	return code
+}
+
+// separator returns a character that none of the values has.
+func separator(values []EventValue) string {
+	for i := range 127 {
+		sep := string(rune('|'+i) % 127)
+		if !slices.ContainsFunc(values, func(v EventValue) bool { return strings.Contains(v.Value, sep) }) {
+			return sep
+		}
+	}
+	return "|" // values of all characters: those with this one are not known
 }
 
 func emitDoc(f *jen.File, doc []string, foreign string, deprecated bool) {

@@ -56,13 +56,18 @@ func (b *builder) arrange(families []family) templates.EventPackage {
 // fileName returns the name of the Go file for what stands in a schema file.
 func (b *builder) fileName(schemaFile, event string) string {
 	base := schemaFile
+	for _, doc := range b.set.Documents {
+		if doc.File == schemaFile {
+			base = baseName(doc.Name)
+		}
+	}
 	if len(b.set.Documents) == 1 {
 		base = "types"
 		if event != "" {
 			base, _, _ = strings.Cut(event, ".")
 		}
 	}
-	words := naming.Words(baseName(base))
+	words := naming.Words(base)
 	for i, w := range words {
 		words[i] = naming.Kebab(w)
 	}

@@ -3,9 +3,6 @@ package events
 import (
 	"go/token"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,8 +17,11 @@ type Options struct {
 
 	// In are schema files, in JSON or YAML, or folders whose *.json, *.yaml and
 	// *.yml files are read, subfolders included. Hidden folders, testdata and
-	// restaq.*.json are passed over.
+	// restaq.*.json are passed over. Default: the provider's schemas in Shipped.
 	In []string
+
+	// Shipped has a folder of schemas for each provider that the tool knows.
+	Shipped fs.FS
 
 	// Only are patterns of event types, in which * stands for any text and ? for
 	// any character; the provider may stand before them. Event types that match
@@ -46,7 +46,7 @@ type File struct {
 func Run(o Options) ([]File, schema.Problems) {
 	var problems schema.Problems
 	pkg := o.check(&problems)
-	files := readAll(o.In, &problems)
+	files := o.read(&problems)
 	if problems.Failed() {
 		return nil, problems.Sorted()
 	}
@@ -80,9 +80,6 @@ func (o Options) check(problems *schema.Problems) string {
 	if !providerLegal(o.Provider) {
 		problems.Errorf(at, "provider %q: it must be one word of lower-case letters, digits, - and _, and begin with a letter", o.Provider)
 	}
-	if len(o.In) == 0 {
-		problems.Errorf(at, "no schema file or folder is given")
-	}
 	pkg := o.Package
 	if problems.Failed() {
 		return pkg
@@ -106,61 +103,6 @@ func providerLegal(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// readAll reads the files and folders, each file once, sorted by path.
-func readAll(in []string, problems *schema.Problems) []schema.File {
-	var paths []string
-	for _, name := range in {
-		info, err := os.Stat(name)
-		switch {
-		case err != nil:
-			problems.Errorf(schema.Position{File: name}, "read schemas: %v", err)
-		case !info.IsDir():
-			paths = append(paths, name)
-		default:
-			found, err := schemaFiles(name)
-			if err != nil {
-				problems.Errorf(schema.Position{File: name}, "read schemas: %v", err)
-			} else if len(found) == 0 {
-				problems.Errorf(schema.Position{File: name}, "the folder holds no schema: no *.json, *.yaml or *.yml file")
-			}
-			paths = append(paths, found...)
-		}
-	}
-	slices.Sort(paths)
-	var files []schema.File
-	for _, p := range slices.Compact(paths) {
-		data, err := os.ReadFile(p)
-		if err != nil {
-			problems.Errorf(schema.Position{File: p}, "read schema: %v", err)
-			continue
-		}
-		files = append(files, schema.File{Path: filepath.ToSlash(filepath.Clean(p)), Data: data})
-	}
-	return files
-}
-
-// extensions are those of the files in a folder that are read.
-var extensions = []string{".json", ".yaml", ".yml"}
-
-// schemaFiles returns the schema files below a folder.
-func schemaFiles(dir string) ([]string, error) {
-	var found []string
-	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		switch {
-		case entry.IsDir() && p != dir && (name == "testdata" || name[0] == '.' || name[0] == '_'):
-			return filepath.SkipDir
-		case !entry.IsDir() && slices.Contains(extensions, path.Ext(name)) && name[0] != '.' && name[0] != '_' && !strings.HasPrefix(name, "restaq."):
-			found = append(found, p)
-		}
-		return nil
-	})
-	return found, err
 }
 
 // emit writes the files of a package.

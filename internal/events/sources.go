@@ -33,7 +33,7 @@ func survey(set *schema.Set, only filter, problems *schema.Problems) (sources []
 		}
 		for _, d := range doc.Root.Defs {
 			if !v.payloads[d.Schema] || d.Schema.IsEvent && set.References(d.Schema) > 0 {
-				v.defs = append(v.defs, definition{d.Schema, d.Name, baseName(doc.File)})
+				v.defs = append(v.defs, definition{d.Schema, d.Name, baseName(doc.Name)})
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (v *surveyor) add(s *schema.Schema, name string, types []string) {
 // document finds the events that a file names by x-restaq-events, or is named
 // for.
 func (v *surveyor) document(doc *schema.Document) {
-	root, base := doc.Root, baseName(doc.File)
+	root, base := doc.Root, baseName(doc.Name)
 	says := root.IsEvent
 	for _, d := range root.Defs {
 		if d.Schema.IsEvent {
@@ -115,13 +115,18 @@ func describes(root *schema.Schema) bool {
 	return len(root.Properties) > 0 || root.Target != nil || len(root.AllOf)+len(root.OneOf)+len(root.AnyOf) > 0
 }
 
-// baseName is a file's name without folder and extension.
-func baseName(file string) string {
-	base := path.Base(file)
-	if slices.Contains(extensions, path.Ext(base)) {
-		base = strings.TrimSuffix(base, path.Ext(base))
+// baseName is what a file is named for: its name without the extension. Before a
+// name of one word stand the folders that it is in: orders/create.json is named
+// for orders.create, and so is orders.create.json in any folder.
+func baseName(name string) string {
+	if slices.Contains(extensions, path.Ext(name)) {
+		name = strings.TrimSuffix(name, path.Ext(name))
 	}
-	return strings.TrimSuffix(base, ".schema")
+	name = strings.TrimSuffix(name, ".schema")
+	if base := path.Base(name); strings.Contains(base, ".") {
+		return base
+	}
+	return strings.ReplaceAll(name, "/", ".")
 }
 
 func eventTypeLegal(t string) bool {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/schema"
@@ -36,6 +37,7 @@ func (v *surveyor) stripe(doc *schema.Document) bool {
 	for _, d := range doc.Root.Defs {
 		names[d.Schema] = d.Name
 	}
+	joinDeleted(doc, names)
 	for _, d := range marked {
 		object := d.Schema.Property("object")
 		if object == nil {
@@ -54,6 +56,35 @@ func (v *surveyor) stripe(doc *schema.Document) bool {
 		v.add(stripePayload(envelope, objects[name], groups[name]), name, groups[name])
 	}
 	return true
+}
+
+// joinDeleted takes deleted_customer, which has an id and deleted, for a customer
+// where a reference leads to either. Customers have a member deleted then.
+func joinDeleted(doc *schema.Document, names map[*schema.Schema]string) {
+	joined := map[*schema.Schema]bool{}
+	for s := range doc.Schemas() {
+		var whole []string
+		for _, alt := range s.AnyOf {
+			whole = append(whole, names[alt.Target])
+		}
+		s.AnyOf = slices.DeleteFunc(s.AnyOf, func(alt *schema.Schema) bool {
+			of, deleted := strings.CutPrefix(names[alt.Target], "deleted_")
+			return deleted && slices.Contains(whole, of)
+		})
+		if len(s.AnyOf) == len(whole) {
+			continue
+		}
+		for _, alt := range s.AnyOf {
+			if slices.Contains(whole, "deleted_"+names[alt.Target]) {
+				joined[alt.Target] = true
+			}
+		}
+	}
+	for s := range joined {
+		if s.Property("deleted") == nil {
+			s.Properties = append(s.Properties, schema.Property{Name: "deleted", Schema: &schema.Schema{Position: s.Position, Types: []schema.Kind{schema.Bool}}})
+		}
+	}
 }
 
 // payloadName names the payload of an event type by its first word and its

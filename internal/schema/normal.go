@@ -10,21 +10,15 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Normal writes a schema as invopop/jsonschema of draft 2020-12. What that type
+// Normal returns a schema as invopop/jsonschema of draft 2020-12. What that type
 // has no field for stands in its Extras: a list of types, a required name without
 // a property, vendors' keywords. Members of Extras come behind the others, sorted.
-//
-// Ref returns the text of the reference that from holds, or of one to stand in the
-// place of from itself: schemas may be written to other places than they were read
-// from. Of the empty text there is no reference. If ref is nil, references stand
-// as written.
-func Normal(s *Schema, ref func(from *Schema) string) *jsonschema.Schema {
-	if ref == nil {
-		ref = func(from *Schema) string { return from.Ref }
-	}
-	return normalizer(ref).schema(s)
+// References stand as written.
+func Normal(s *Schema) *jsonschema.Schema {
+	return normalizer(func(from *Schema) string { return from.Ref }).schema(s)
 }
 
+// normalizer gives the text of the reference that a schema holds.
 type normalizer func(from *Schema) string
 
 func (n normalizer) schema(s *Schema) *jsonschema.Schema {
@@ -167,14 +161,14 @@ func normalBounds(out *jsonschema.Schema, s *Schema) {
 // what they lead to.
 func (d *Document) Normal() ([]byte, error) {
 	places := d.set.places()
-	root := Normal(d.Root, func(from *Schema) string {
+	root := normalizer(func(from *Schema) string {
 		file, fragment, _ := strings.Cut(from.Ref, "#")
 		if place, ok := places[from.Target]; ok && strings.HasPrefix(fragment, "/") {
 			return file + "#" + (&url.URL{Fragment: place}).EscapedFragment()
 		}
 		return from.Ref
-	})
-	return WriteNormal(root)
+	}).schema(d.Root)
+	return write(root)
 }
 
 // places returns where every schema of the set stands in normal form, as a JSON
@@ -197,8 +191,11 @@ func (set *Set) places() map[*Schema]string {
 	return places
 }
 
-// WriteNormal writes a schema of normal form as the text of a file.
-func WriteNormal(root *jsonschema.Schema) ([]byte, error) {
+// Write returns a schema in normal form as the text of a file. References stand as
+// written.
+func Write(s *Schema) ([]byte, error) { return write(Normal(s)) }
+
+func write(root *jsonschema.Schema) ([]byte, error) {
 	if root != jsonschema.TrueSchema && root != jsonschema.FalseSchema {
 		root.Version = jsonschema.Version
 	}

@@ -10,6 +10,7 @@ import (
 // Document is one schema file.
 type Document struct {
 	File     string
+	Name     string // of the file, below the folder that is read
 	Draft    Draft
 	Root     *Schema   // of an OpenAPI file: a holder of components.schemas
 	Webhooks []Webhook // of an OpenAPI file

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"strings"
@@ -9,6 +10,7 @@ import (
 // File is a schema file as it was read from disk.
 type File struct {
 	Path string // with slashes; references between files are relative to it
+	Name string // below the folder that is read, with slashes; default: Path's last element
 	Data []byte
 }
 
@@ -56,7 +58,7 @@ func Load(files []File) (*Set, Problems) {
 		r := &reader{set: set, problems: &problems}
 		doc := r.document(node)
 		r.reportUnknown()
-		doc.set = set
+		doc.set, doc.Name = set, cmp.Or(f.Name, path.Base(f.Path))
 		set.Documents = append(set.Documents, doc)
 		set.ids[f.Path] = resourceRef{doc, doc.Root}
 	}

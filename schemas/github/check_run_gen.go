@@ -15,13 +15,13 @@ const CheckRunCompletedType = "github.check_run.completed"
 // CheckRunCompleted is the payload of check_run.completed.
 type CheckRunCompleted struct {
 	// Always "completed".
-	Action          string                            `json:"action"`
-	CheckRun        CheckRunCompletedCheckRun         `json:"check_run"`
-	RequestedAction *CheckRunCompletedRequestedAction `json:"requested_action,omitempty"`
-	Repository      Repository                        `json:"repository"`
-	Sender          User                              `json:"sender"`
-	Installation    *InstallationLite                 `json:"installation,omitempty"`
-	Organization    *Organization                     `json:"organization,omitempty"`
+	Action          string                                             `json:"action"`
+	CheckRun        CheckRunCompletedCheckRun                          `json:"check_run"`
+	RequestedAction payload.Nullable[CheckRunCompletedRequestedAction] `json:"requested_action,omitzero"`
+	Repository      Repository                                         `json:"repository"`
+	Sender          User                                               `json:"sender"`
+	Installation    *InstallationLite                                  `json:"installation,omitempty"`
+	Organization    *Organization                                      `json:"organization,omitempty"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -38,13 +38,13 @@ const CheckRunCreatedType = "github.check_run.created"
 // CheckRunCreated is the payload of check_run.created.
 type CheckRunCreated struct {
 	// Always "created".
-	Action          string                          `json:"action"`
-	CheckRun        CheckRunCreatedCheckRun         `json:"check_run"`
-	RequestedAction *CheckRunCreatedRequestedAction `json:"requested_action,omitempty"`
-	Repository      Repository                      `json:"repository"`
-	Sender          User                            `json:"sender"`
-	Installation    *InstallationLite               `json:"installation,omitempty"`
-	Organization    *Organization                   `json:"organization,omitempty"`
+	Action          string                                           `json:"action"`
+	CheckRun        CheckRunCreatedCheckRun                          `json:"check_run"`
+	RequestedAction payload.Nullable[CheckRunCreatedRequestedAction] `json:"requested_action,omitzero"`
+	Repository      Repository                                       `json:"repository"`
+	Sender          User                                             `json:"sender"`
+	Installation    *InstallationLite                                `json:"installation,omitempty"`
+	Organization    *Organization                                    `json:"organization,omitempty"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -84,13 +84,13 @@ const CheckRunRerequestedType = "github.check_run.rerequested"
 // CheckRunRerequested is the payload of check_run.rerequested.
 type CheckRunRerequested struct {
 	// Always "rerequested".
-	Action          string                              `json:"action"`
-	CheckRun        CheckRunRerequestedCheckRun         `json:"check_run"`
-	RequestedAction *CheckRunRerequestedRequestedAction `json:"requested_action,omitempty"`
-	Repository      Repository                          `json:"repository"`
-	Sender          User                                `json:"sender"`
-	Installation    *InstallationLite                   `json:"installation,omitempty"`
-	Organization    *Organization                       `json:"organization,omitempty"`
+	Action          string                                               `json:"action"`
+	CheckRun        CheckRunRerequestedCheckRun                          `json:"check_run"`
+	RequestedAction payload.Nullable[CheckRunRerequestedRequestedAction] `json:"requested_action,omitzero"`
+	Repository      Repository                                           `json:"repository"`
+	Sender          User                                                 `json:"sender"`
+	Installation    *InstallationLite                                    `json:"installation,omitempty"`
+	Organization    *Organization                                        `json:"organization,omitempty"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -101,16 +101,55 @@ func (e CheckRunRerequested) Validate() error {
 
 func (CheckRunRerequested) isCheckRunEvent() {}
 
+// CheckRunDeployment is the schema's type check-run-deployment.
+type CheckRunDeployment struct {
+	URL                 string       `json:"url"`
+	ID                  int64        `json:"id"`
+	NodeID              string       `json:"node_id"`
+	Task                string       `json:"task"`
+	OriginalEnvironment string       `json:"original_environment"`
+	Environment         string       `json:"environment"`
+	Description         *string      `json:"description"`
+	CreatedAt           payload.Time `json:"created_at"`
+	UpdatedAt           payload.Time `json:"updated_at"`
+	StatusesURL         string       `json:"statuses_url"`
+	RepositoryURL       string       `json:"repository_url"`
+}
+
+// CheckRunPullRequest is the schema's type check-run-pull-request.
+type CheckRunPullRequest struct {
+	URL    string                  `json:"url"`
+	ID     int64                   `json:"id"`
+	Number int64                   `json:"number"`
+	Head   CheckRunPullRequestHead `json:"head"`
+	Base   CheckRunPullRequestBase `json:"base"`
+}
+
+// CheckRunPullRequestHead is what the field Head of CheckRunPullRequest holds.
+type CheckRunPullRequestHead struct {
+	Ref  string  `json:"ref"`
+	SHA  string  `json:"sha"`
+	Repo RepoRef `json:"repo"`
+}
+
+// CheckRunPullRequestBase is what the field Base of CheckRunPullRequest holds.
+type CheckRunPullRequestBase struct {
+	Ref  string  `json:"ref"`
+	SHA  string  `json:"sha"`
+	Repo RepoRef `json:"repo"`
+}
+
 // CheckRunCompletedCheckRun is what the field CheckRun of CheckRunCompleted holds.
 type CheckRunCompletedCheckRun struct {
-	ID           int64                                `json:"id"`
-	NodeID       *string                              `json:"node_id,omitempty"`
-	HeadSHA      string                               `json:"head_sha"`
-	ExternalID   string                               `json:"external_id"`
-	URL          string                               `json:"url"`
-	HTMLURL      string                               `json:"html_url"`
-	DetailsURL   *string                              `json:"details_url,omitempty"`
-	Status       CheckRunCompletedCheckRunStatus      `json:"status"`
+	ID         int64   `json:"id"`
+	NodeID     *string `json:"node_id,omitempty"`
+	HeadSHA    string  `json:"head_sha"`
+	ExternalID string  `json:"external_id"`
+	URL        string  `json:"url"`
+	HTMLURL    string  `json:"html_url"`
+	DetailsURL *string `json:"details_url,omitempty"`
+	// Always "completed".
+	Status       string                               `json:"status"`
 	Conclusion   *CheckRunCompletedCheckRunConclusion `json:"conclusion"`
 	StartedAt    payload.Time                         `json:"started_at"`
 	CompletedAt  payload.Time                         `json:"completed_at"`
@@ -207,44 +246,6 @@ type CheckRunCreatedRequestedAction struct {
 	Identifier *string `json:"identifier,omitempty"`
 }
 
-// CheckRunDeployment is the schema's type check_run_deployment.
-type CheckRunDeployment struct {
-	URL                 string       `json:"url"`
-	ID                  int64        `json:"id"`
-	NodeID              string       `json:"node_id"`
-	Task                string       `json:"task"`
-	OriginalEnvironment string       `json:"original_environment"`
-	Environment         string       `json:"environment"`
-	Description         *string      `json:"description"`
-	CreatedAt           payload.Time `json:"created_at"`
-	UpdatedAt           payload.Time `json:"updated_at"`
-	StatusesURL         string       `json:"statuses_url"`
-	RepositoryURL       string       `json:"repository_url"`
-}
-
-// CheckRunPullRequest is the schema's type check_run_pull_request.
-type CheckRunPullRequest struct {
-	URL    string                  `json:"url"`
-	ID     int64                   `json:"id"`
-	Number int64                   `json:"number"`
-	Head   CheckRunPullRequestHead `json:"head"`
-	Base   CheckRunPullRequestBase `json:"base"`
-}
-
-// CheckRunPullRequestHead is what the field Head of CheckRunPullRequest holds.
-type CheckRunPullRequestHead struct {
-	Ref  string  `json:"ref"`
-	SHA  string  `json:"sha"`
-	Repo RepoRef `json:"repo"`
-}
-
-// CheckRunPullRequestBase is what the field Base of CheckRunPullRequest holds.
-type CheckRunPullRequestBase struct {
-	Ref  string  `json:"ref"`
-	SHA  string  `json:"sha"`
-	Repo RepoRef `json:"repo"`
-}
-
 // CheckRunRequestedActionCheckRun is what the field CheckRun of CheckRunRequestedAction holds.
 type CheckRunRequestedActionCheckRun struct {
 	ID           int64                                      `json:"id"`
@@ -303,14 +304,15 @@ type CheckRunRequestedActionRequestedAction struct {
 
 // CheckRunRerequestedCheckRun is what the field CheckRun of CheckRunRerequested holds.
 type CheckRunRerequestedCheckRun struct {
-	ID           int64                                  `json:"id"`
-	NodeID       *string                                `json:"node_id,omitempty"`
-	HeadSHA      string                                 `json:"head_sha"`
-	ExternalID   string                                 `json:"external_id"`
-	URL          string                                 `json:"url"`
-	HTMLURL      string                                 `json:"html_url"`
-	DetailsURL   *string                                `json:"details_url,omitempty"`
-	Status       CheckRunRerequestedCheckRunStatus      `json:"status"`
+	ID         int64   `json:"id"`
+	NodeID     *string `json:"node_id,omitempty"`
+	HeadSHA    string  `json:"head_sha"`
+	ExternalID string  `json:"external_id"`
+	URL        string  `json:"url"`
+	HTMLURL    string  `json:"html_url"`
+	DetailsURL *string `json:"details_url,omitempty"`
+	// Always "completed".
+	Status       string                                 `json:"status"`
 	Conclusion   *CheckRunRerequestedCheckRunConclusion `json:"conclusion"`
 	StartedAt    payload.Time                           `json:"started_at"`
 	CompletedAt  payload.Time                           `json:"completed_at"`
@@ -334,11 +336,12 @@ type CheckRunRerequestedCheckRunOutput struct {
 // CheckRunRerequestedCheckRunCheckSuite is what the field CheckSuite of CheckRunRerequestedCheckRun
 // holds.
 type CheckRunRerequestedCheckRunCheckSuite struct {
-	ID           int64                                           `json:"id"`
-	NodeID       *string                                         `json:"node_id,omitempty"`
-	HeadBranch   *string                                         `json:"head_branch"`
-	HeadSHA      string                                          `json:"head_sha"`
-	Status       CheckRunRerequestedCheckRunCheckSuiteStatus     `json:"status"`
+	ID         int64   `json:"id"`
+	NodeID     *string `json:"node_id,omitempty"`
+	HeadBranch *string `json:"head_branch"`
+	HeadSHA    string  `json:"head_sha"`
+	// Always "completed".
+	Status       string                                          `json:"status"`
 	Conclusion   CheckRunRerequestedCheckRunCheckSuiteConclusion `json:"conclusion"`
 	URL          string                                          `json:"url"`
 	Before       *string                                         `json:"before"`
@@ -353,23 +356,6 @@ type CheckRunRerequestedCheckRunCheckSuite struct {
 // CheckRunRerequestedRequestedAction is what the field RequestedAction of CheckRunRerequested holds.
 type CheckRunRerequestedRequestedAction struct {
 	Identifier *string `json:"identifier,omitempty"`
-}
-
-// CheckRunCompletedCheckRunStatus is what the field Status of CheckRunCompletedCheckRun holds.
-type CheckRunCompletedCheckRunStatus string
-
-// The values of CheckRunCompletedCheckRunStatus that the schema knows.
-const (
-	CheckRunCompletedCheckRunStatusCompleted CheckRunCompletedCheckRunStatus = "completed"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckRunCompletedCheckRunStatus) Known() bool {
-	switch v {
-	case CheckRunCompletedCheckRunStatusCompleted:
-		return true
-	}
-	return false
 }
 
 // CheckRunCompletedCheckRunConclusion is what the field Conclusion of CheckRunCompletedCheckRun holds.
@@ -389,11 +375,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCompletedCheckRunConclusion) Known() bool {
-	switch v {
-	case CheckRunCompletedCheckRunConclusionSuccess, CheckRunCompletedCheckRunConclusionFailure, CheckRunCompletedCheckRunConclusionNeutral, CheckRunCompletedCheckRunConclusionCancelled, CheckRunCompletedCheckRunConclusionTimedOut, CheckRunCompletedCheckRunConclusionActionRequired, CheckRunCompletedCheckRunConclusionStale, CheckRunCompletedCheckRunConclusionSkipped:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|skipped|")
 }
 
 // CheckRunCompletedCheckRunCheckSuiteStatus is what the field Status of
@@ -409,11 +391,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCompletedCheckRunCheckSuiteStatus) Known() bool {
-	switch v {
-	case CheckRunCompletedCheckRunCheckSuiteStatusInProgress, CheckRunCompletedCheckRunCheckSuiteStatusCompleted, CheckRunCompletedCheckRunCheckSuiteStatusQueued:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|in_progress|completed|queued|")
 }
 
 // CheckRunCompletedCheckRunCheckSuiteConclusion is what the field Conclusion of
@@ -433,11 +411,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCompletedCheckRunCheckSuiteConclusion) Known() bool {
-	switch v {
-	case CheckRunCompletedCheckRunCheckSuiteConclusionSuccess, CheckRunCompletedCheckRunCheckSuiteConclusionFailure, CheckRunCompletedCheckRunCheckSuiteConclusionNeutral, CheckRunCompletedCheckRunCheckSuiteConclusionCancelled, CheckRunCompletedCheckRunCheckSuiteConclusionTimedOut, CheckRunCompletedCheckRunCheckSuiteConclusionActionRequired, CheckRunCompletedCheckRunCheckSuiteConclusionStale:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|")
 }
 
 // CheckRunCreatedCheckRunStatus is what the field Status of CheckRunCreatedCheckRun holds.
@@ -453,11 +427,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCreatedCheckRunStatus) Known() bool {
-	switch v {
-	case CheckRunCreatedCheckRunStatusQueued, CheckRunCreatedCheckRunStatusInProgress, CheckRunCreatedCheckRunStatusCompleted, CheckRunCreatedCheckRunStatusWaiting:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|queued|in_progress|completed|waiting|")
 }
 
 // CheckRunCreatedCheckRunConclusion is what the field Conclusion of CheckRunCreatedCheckRun holds.
@@ -477,11 +447,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCreatedCheckRunConclusion) Known() bool {
-	switch v {
-	case CheckRunCreatedCheckRunConclusionSuccess, CheckRunCreatedCheckRunConclusionFailure, CheckRunCreatedCheckRunConclusionNeutral, CheckRunCreatedCheckRunConclusionCancelled, CheckRunCreatedCheckRunConclusionTimedOut, CheckRunCreatedCheckRunConclusionActionRequired, CheckRunCreatedCheckRunConclusionStale, CheckRunCreatedCheckRunConclusionSkipped:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|skipped|")
 }
 
 // CheckRunCreatedCheckRunCheckSuiteStatus is what the field Status of
@@ -497,11 +463,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCreatedCheckRunCheckSuiteStatus) Known() bool {
-	switch v {
-	case CheckRunCreatedCheckRunCheckSuiteStatusQueued, CheckRunCreatedCheckRunCheckSuiteStatusInProgress, CheckRunCreatedCheckRunCheckSuiteStatusCompleted:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|queued|in_progress|completed|")
 }
 
 // CheckRunCreatedCheckRunCheckSuiteConclusion is what the field Conclusion of
@@ -521,11 +483,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunCreatedCheckRunCheckSuiteConclusion) Known() bool {
-	switch v {
-	case CheckRunCreatedCheckRunCheckSuiteConclusionSuccess, CheckRunCreatedCheckRunCheckSuiteConclusionFailure, CheckRunCreatedCheckRunCheckSuiteConclusionNeutral, CheckRunCreatedCheckRunCheckSuiteConclusionCancelled, CheckRunCreatedCheckRunCheckSuiteConclusionTimedOut, CheckRunCreatedCheckRunCheckSuiteConclusionActionRequired, CheckRunCreatedCheckRunCheckSuiteConclusionStale:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|")
 }
 
 // CheckRunRequestedActionCheckRunStatus is what the field Status of CheckRunRequestedActionCheckRun
@@ -541,11 +499,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRequestedActionCheckRunStatus) Known() bool {
-	switch v {
-	case CheckRunRequestedActionCheckRunStatusQueued, CheckRunRequestedActionCheckRunStatusInProgress, CheckRunRequestedActionCheckRunStatusCompleted:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|queued|in_progress|completed|")
 }
 
 // CheckRunRequestedActionCheckRunConclusion is what the field Conclusion of
@@ -566,11 +520,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRequestedActionCheckRunConclusion) Known() bool {
-	switch v {
-	case CheckRunRequestedActionCheckRunConclusionSuccess, CheckRunRequestedActionCheckRunConclusionFailure, CheckRunRequestedActionCheckRunConclusionNeutral, CheckRunRequestedActionCheckRunConclusionCancelled, CheckRunRequestedActionCheckRunConclusionTimedOut, CheckRunRequestedActionCheckRunConclusionActionRequired, CheckRunRequestedActionCheckRunConclusionStale, CheckRunRequestedActionCheckRunConclusionSkipped:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|skipped|")
 }
 
 // CheckRunRequestedActionCheckRunCheckSuiteStatus is what the field Status of
@@ -587,11 +537,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRequestedActionCheckRunCheckSuiteStatus) Known() bool {
-	switch v {
-	case CheckRunRequestedActionCheckRunCheckSuiteStatusQueued, CheckRunRequestedActionCheckRunCheckSuiteStatusInProgress, CheckRunRequestedActionCheckRunCheckSuiteStatusCompleted, CheckRunRequestedActionCheckRunCheckSuiteStatusWaiting:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|queued|in_progress|completed|waiting|")
 }
 
 // CheckRunRequestedActionCheckRunCheckSuiteConclusion is what the field Conclusion of
@@ -611,28 +557,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRequestedActionCheckRunCheckSuiteConclusion) Known() bool {
-	switch v {
-	case CheckRunRequestedActionCheckRunCheckSuiteConclusionSuccess, CheckRunRequestedActionCheckRunCheckSuiteConclusionFailure, CheckRunRequestedActionCheckRunCheckSuiteConclusionNeutral, CheckRunRequestedActionCheckRunCheckSuiteConclusionCancelled, CheckRunRequestedActionCheckRunCheckSuiteConclusionTimedOut, CheckRunRequestedActionCheckRunCheckSuiteConclusionActionRequired, CheckRunRequestedActionCheckRunCheckSuiteConclusionStale:
-		return true
-	}
-	return false
-}
-
-// CheckRunRerequestedCheckRunStatus is what the field Status of CheckRunRerequestedCheckRun holds.
-type CheckRunRerequestedCheckRunStatus string
-
-// The values of CheckRunRerequestedCheckRunStatus that the schema knows.
-const (
-	CheckRunRerequestedCheckRunStatusCompleted CheckRunRerequestedCheckRunStatus = "completed"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckRunRerequestedCheckRunStatus) Known() bool {
-	switch v {
-	case CheckRunRerequestedCheckRunStatusCompleted:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|")
 }
 
 // CheckRunRerequestedCheckRunConclusion is what the field Conclusion of CheckRunRerequestedCheckRun
@@ -653,29 +578,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRerequestedCheckRunConclusion) Known() bool {
-	switch v {
-	case CheckRunRerequestedCheckRunConclusionSuccess, CheckRunRerequestedCheckRunConclusionFailure, CheckRunRerequestedCheckRunConclusionNeutral, CheckRunRerequestedCheckRunConclusionCancelled, CheckRunRerequestedCheckRunConclusionTimedOut, CheckRunRerequestedCheckRunConclusionActionRequired, CheckRunRerequestedCheckRunConclusionStale, CheckRunRerequestedCheckRunConclusionSkipped:
-		return true
-	}
-	return false
-}
-
-// CheckRunRerequestedCheckRunCheckSuiteStatus is what the field Status of
-// CheckRunRerequestedCheckRunCheckSuite holds.
-type CheckRunRerequestedCheckRunCheckSuiteStatus string
-
-// The values of CheckRunRerequestedCheckRunCheckSuiteStatus that the schema knows.
-const (
-	CheckRunRerequestedCheckRunCheckSuiteStatusCompleted CheckRunRerequestedCheckRunCheckSuiteStatus = "completed"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckRunRerequestedCheckRunCheckSuiteStatus) Known() bool {
-	switch v {
-	case CheckRunRerequestedCheckRunCheckSuiteStatusCompleted:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|skipped|")
 }
 
 // CheckRunRerequestedCheckRunCheckSuiteConclusion is what the field Conclusion of
@@ -695,9 +598,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckRunRerequestedCheckRunCheckSuiteConclusion) Known() bool {
-	switch v {
-	case CheckRunRerequestedCheckRunCheckSuiteConclusionSuccess, CheckRunRerequestedCheckRunCheckSuiteConclusionFailure, CheckRunRerequestedCheckRunCheckSuiteConclusionNeutral, CheckRunRerequestedCheckRunCheckSuiteConclusionCancelled, CheckRunRerequestedCheckRunCheckSuiteConclusionTimedOut, CheckRunRerequestedCheckRunCheckSuiteConclusionActionRequired, CheckRunRerequestedCheckRunCheckSuiteConclusionStale:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|")
 }

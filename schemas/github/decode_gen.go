@@ -23,6 +23,16 @@ import "github.com/restaq/restaq/runtime/payload"
 func Decode(eventType string, data []byte) (any, error) {
 	var event any
 	switch eventType {
+	case BranchProtectionConfigurationDisabledType:
+		event = new(BranchProtectionConfigurationDisabled)
+	case BranchProtectionConfigurationEnabledType:
+		event = new(BranchProtectionConfigurationEnabled)
+	case BranchProtectionRuleCreatedType:
+		event = new(BranchProtectionRuleCreated)
+	case BranchProtectionRuleDeletedType:
+		event = new(BranchProtectionRuleDeleted)
+	case BranchProtectionRuleEditedType:
+		event = new(BranchProtectionRuleEdited)
 	case CheckRunCompletedType:
 		event = new(CheckRunCompleted)
 	case CheckRunCreatedType:
@@ -31,6 +41,116 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(CheckRunRequestedAction)
 	case CheckRunRerequestedType:
 		event = new(CheckRunRerequested)
+	case CheckSuiteCompletedType:
+		event = new(CheckSuiteCompleted)
+	case CheckSuiteRequestedType:
+		event = new(CheckSuiteRequested)
+	case CheckSuiteRerequestedType:
+		event = new(CheckSuiteRerequested)
+	case CodeScanningAlertAppearedInBranchType:
+		event = new(CodeScanningAlertAppearedInBranch)
+	case CodeScanningAlertClosedByUserType:
+		event = new(CodeScanningAlertClosedByUser)
+	case CodeScanningAlertCreatedType:
+		event = new(CodeScanningAlertCreated)
+	case CodeScanningAlertFixedType:
+		event = new(CodeScanningAlertFixed)
+	case CodeScanningAlertReopenedByUserType:
+		event = new(CodeScanningAlertReopenedByUser)
+	case CodeScanningAlertReopenedType:
+		event = new(CodeScanningAlertReopened)
+	case CommitCommentCreatedType:
+		event = new(CommitCommentCreated)
+	case CreateEventType:
+		event = new(CreateEvent)
+	case CustomPropertyCreatedType:
+		event = new(CustomPropertyCreated)
+	case CustomPropertyDeletedType:
+		event = new(CustomPropertyDeleted)
+	case CustomPropertyValuesUpdatedType:
+		event = new(CustomPropertyValuesUpdated)
+	case DeleteEventType:
+		event = new(DeleteEvent)
+	case DependabotAlertCreatedType:
+		event = new(DependabotAlertCreated)
+	case DependabotAlertDismissedType:
+		event = new(DependabotAlertDismissed)
+	case DependabotAlertFixedType:
+		event = new(DependabotAlertFixed)
+	case DependabotAlertReintroducedType:
+		event = new(DependabotAlertReintroduced)
+	case DependabotAlertReopenedType:
+		event = new(DependabotAlertReopened)
+	case DeployKeyCreatedType:
+		event = new(DeployKeyCreated)
+	case DeployKeyDeletedType:
+		event = new(DeployKeyDeleted)
+	case DeploymentCreatedType:
+		event = new(DeploymentCreated)
+	case DeploymentProtectionRuleRequestedType:
+		event = new(DeploymentProtectionRuleRequested)
+	case DeploymentReviewApprovedType:
+		event = new(DeploymentReviewApproved)
+	case DeploymentReviewRejectedType:
+		event = new(DeploymentReviewRejected)
+	case DeploymentReviewRequestedType:
+		event = new(DeploymentReviewRequested)
+	case DeploymentStatusCreatedType:
+		event = new(DeploymentStatusCreated)
+	case DiscussionAnsweredType:
+		event = new(DiscussionAnswered)
+	case DiscussionCategoryChangedType:
+		event = new(DiscussionCategoryChanged)
+	case DiscussionCommentCreatedType:
+		event = new(DiscussionCommentCreated)
+	case DiscussionCommentDeletedType:
+		event = new(DiscussionCommentDeleted)
+	case DiscussionCommentEditedType:
+		event = new(DiscussionCommentEdited)
+	case DiscussionCreatedType:
+		event = new(DiscussionCreated)
+	case DiscussionDeletedType:
+		event = new(DiscussionDeleted)
+	case DiscussionEditedType:
+		event = new(DiscussionEdited)
+	case DiscussionLabeledType:
+		event = new(DiscussionLabeled)
+	case DiscussionLockedType:
+		event = new(DiscussionLocked)
+	case DiscussionPinnedType:
+		event = new(DiscussionPinned)
+	case DiscussionTransferredType:
+		event = new(DiscussionTransferred)
+	case DiscussionUnansweredType:
+		event = new(DiscussionUnanswered)
+	case DiscussionUnlabeledType:
+		event = new(DiscussionUnlabeled)
+	case DiscussionUnlockedType:
+		event = new(DiscussionUnlocked)
+	case DiscussionUnpinnedType:
+		event = new(DiscussionUnpinned)
+	case ForkEventType:
+		event = new(ForkEvent)
+	case GitHubAppAuthorizationRevokedType:
+		event = new(GitHubAppAuthorizationRevoked)
+	case GollumEventType:
+		event = new(GollumEvent)
+	case InstallationCreatedType:
+		event = new(InstallationCreated)
+	case InstallationDeletedType:
+		event = new(InstallationDeleted)
+	case InstallationNewPermissionsAcceptedType:
+		event = new(InstallationNewPermissionsAccepted)
+	case InstallationRepositoriesAddedType:
+		event = new(InstallationRepositoriesAdded)
+	case InstallationRepositoriesRemovedType:
+		event = new(InstallationRepositoriesRemoved)
+	case InstallationSuspendType:
+		event = new(InstallationSuspend)
+	case InstallationTargetRenamedType:
+		event = new(InstallationTargetRenamed)
+	case InstallationUnsuspendType:
+		event = new(InstallationUnsuspend)
 	case IssueCommentCreatedType:
 		event = new(IssueCommentCreated)
 	case IssueCommentDeletedType:
@@ -69,8 +189,114 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(IssuesUnlocked)
 	case IssuesUnpinnedType:
 		event = new(IssuesUnpinned)
+	case LabelCreatedType:
+		event = new(LabelCreated)
+	case LabelDeletedType:
+		event = new(LabelDeleted)
+	case LabelEditedType:
+		event = new(LabelEdited)
+	case MarketplacePurchaseCancelledType:
+		event = new(MarketplacePurchaseCancelled)
+	case MarketplacePurchaseChangedType:
+		event = new(MarketplacePurchaseChanged)
+	case MarketplacePurchasePendingChangeCancelledType:
+		event = new(MarketplacePurchasePendingChangeCancelled)
+	case MarketplacePurchasePendingChangeType:
+		event = new(MarketplacePurchasePendingChange)
+	case MarketplacePurchasePurchasedType:
+		event = new(MarketplacePurchasePurchased)
+	case MemberAddedType:
+		event = new(MemberAdded)
+	case MemberEditedType:
+		event = new(MemberEdited)
+	case MemberRemovedType:
+		event = new(MemberRemoved)
+	case MembershipAddedType:
+		event = new(MembershipAdded)
+	case MembershipRemovedType:
+		event = new(MembershipRemoved)
+	case MergeGroupChecksRequestedType:
+		event = new(MergeGroupChecksRequested)
+	case MergeGroupDestroyedType:
+		event = new(MergeGroupDestroyed)
+	case MetaDeletedType:
+		event = new(MetaDeleted)
+	case MilestoneClosedType:
+		event = new(MilestoneClosed)
+	case MilestoneCreatedType:
+		event = new(MilestoneCreated)
+	case MilestoneDeletedType:
+		event = new(MilestoneDeleted)
+	case MilestoneEditedType:
+		event = new(MilestoneEdited)
+	case MilestoneOpenedType:
+		event = new(MilestoneOpened)
+	case OrgBlockBlockedType:
+		event = new(OrgBlockBlocked)
+	case OrgBlockUnblockedType:
+		event = new(OrgBlockUnblocked)
+	case OrganizationDeletedType:
+		event = new(OrganizationDeleted)
+	case OrganizationMemberAddedType:
+		event = new(OrganizationMemberAdded)
+	case OrganizationMemberInvitedType:
+		event = new(OrganizationMemberInvited)
+	case OrganizationMemberRemovedType:
+		event = new(OrganizationMemberRemoved)
+	case OrganizationRenamedType:
+		event = new(OrganizationRenamed)
+	case PackagePublishedType:
+		event = new(PackagePublished)
+	case PackageUpdatedType:
+		event = new(PackageUpdated)
+	case PageBuildEventType:
+		event = new(PageBuildEvent)
 	case PingEventType:
 		event = new(PingEvent)
+	case ProjectCardConvertedType:
+		event = new(ProjectCardConverted)
+	case ProjectCardCreatedType:
+		event = new(ProjectCardCreated)
+	case ProjectCardDeletedType:
+		event = new(ProjectCardDeleted)
+	case ProjectCardEditedType:
+		event = new(ProjectCardEdited)
+	case ProjectCardMovedType:
+		event = new(ProjectCardMoved)
+	case ProjectClosedType:
+		event = new(ProjectClosed)
+	case ProjectColumnCreatedType:
+		event = new(ProjectColumnCreated)
+	case ProjectColumnDeletedType:
+		event = new(ProjectColumnDeleted)
+	case ProjectColumnEditedType:
+		event = new(ProjectColumnEdited)
+	case ProjectColumnMovedType:
+		event = new(ProjectColumnMoved)
+	case ProjectCreatedType:
+		event = new(ProjectCreated)
+	case ProjectDeletedType:
+		event = new(ProjectDeleted)
+	case ProjectEditedType:
+		event = new(ProjectEdited)
+	case ProjectReopenedType:
+		event = new(ProjectReopened)
+	case ProjectsV2ItemArchivedType:
+		event = new(ProjectsV2ItemArchived)
+	case ProjectsV2ItemConvertedType:
+		event = new(ProjectsV2ItemConverted)
+	case ProjectsV2ItemCreatedType:
+		event = new(ProjectsV2ItemCreated)
+	case ProjectsV2ItemDeletedType:
+		event = new(ProjectsV2ItemDeleted)
+	case ProjectsV2ItemEditedType:
+		event = new(ProjectsV2ItemEdited)
+	case ProjectsV2ItemReorderedType:
+		event = new(ProjectsV2ItemReordered)
+	case ProjectsV2ItemRestoredType:
+		event = new(ProjectsV2ItemRestored)
+	case PublicEventType:
+		event = new(PublicEvent)
 	case PullRequestAssignedType:
 		event = new(PullRequestAssigned)
 	case PullRequestAutoMergeDisabledType:
@@ -101,10 +327,26 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(PullRequestReadyForReview)
 	case PullRequestReopenedType:
 		event = new(PullRequestReopened)
+	case PullRequestReviewCommentCreatedType:
+		event = new(PullRequestReviewCommentCreated)
+	case PullRequestReviewCommentDeletedType:
+		event = new(PullRequestReviewCommentDeleted)
+	case PullRequestReviewCommentEditedType:
+		event = new(PullRequestReviewCommentEdited)
+	case PullRequestReviewDismissedType:
+		event = new(PullRequestReviewDismissed)
+	case PullRequestReviewEditedType:
+		event = new(PullRequestReviewEdited)
 	case PullRequestReviewRequestRemovedType:
 		event = new(PullRequestReviewRequestRemoved)
 	case PullRequestReviewRequestedType:
 		event = new(PullRequestReviewRequested)
+	case PullRequestReviewSubmittedType:
+		event = new(PullRequestReviewSubmitted)
+	case PullRequestReviewThreadResolvedType:
+		event = new(PullRequestReviewThreadResolved)
+	case PullRequestReviewThreadUnresolvedType:
+		event = new(PullRequestReviewThreadUnresolved)
 	case PullRequestSynchronizeType:
 		event = new(PullRequestSynchronize)
 	case PullRequestUnassignedType:
@@ -115,6 +357,10 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(PullRequestUnlocked)
 	case PushEventType:
 		event = new(PushEvent)
+	case RegistryPackagePublishedType:
+		event = new(RegistryPackagePublished)
+	case RegistryPackageUpdatedType:
+		event = new(RegistryPackageUpdated)
 	case ReleaseCreatedType:
 		event = new(ReleaseCreated)
 	case ReleaseDeletedType:
@@ -129,6 +375,96 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(ReleaseReleased)
 	case ReleaseUnpublishedType:
 		event = new(ReleaseUnpublished)
+	case RepositoryArchivedType:
+		event = new(RepositoryArchived)
+	case RepositoryCreatedType:
+		event = new(RepositoryCreated)
+	case RepositoryDeletedType:
+		event = new(RepositoryDeleted)
+	case RepositoryDispatchEventType:
+		event = new(RepositoryDispatchEvent)
+	case RepositoryEditedType:
+		event = new(RepositoryEdited)
+	case RepositoryImportEventType:
+		event = new(RepositoryImportEvent)
+	case RepositoryPrivatizedType:
+		event = new(RepositoryPrivatized)
+	case RepositoryPublicizedType:
+		event = new(RepositoryPublicized)
+	case RepositoryRenamedType:
+		event = new(RepositoryRenamed)
+	case RepositoryTransferredType:
+		event = new(RepositoryTransferred)
+	case RepositoryUnarchivedType:
+		event = new(RepositoryUnarchived)
+	case RepositoryVulnerabilityAlertCreateType:
+		event = new(RepositoryVulnerabilityAlertCreate)
+	case RepositoryVulnerabilityAlertDismissType:
+		event = new(RepositoryVulnerabilityAlertDismiss)
+	case RepositoryVulnerabilityAlertReopenType:
+		event = new(RepositoryVulnerabilityAlertReopen)
+	case RepositoryVulnerabilityAlertResolveType:
+		event = new(RepositoryVulnerabilityAlertResolve)
+	case SecretScanningAlertCreatedType:
+		event = new(SecretScanningAlertCreated)
+	case SecretScanningAlertLocationCreatedType:
+		event = new(SecretScanningAlertLocationCreated)
+	case SecretScanningAlertReopenedType:
+		event = new(SecretScanningAlertReopened)
+	case SecretScanningAlertResolvedType:
+		event = new(SecretScanningAlertResolved)
+	case SecretScanningAlertRevokedType:
+		event = new(SecretScanningAlertRevoked)
+	case SecurityAdvisoryPerformedType:
+		event = new(SecurityAdvisoryPerformed)
+	case SecurityAdvisoryPublishedType:
+		event = new(SecurityAdvisoryPublished)
+	case SecurityAdvisoryUpdatedType:
+		event = new(SecurityAdvisoryUpdated)
+	case SecurityAdvisoryWithdrawnType:
+		event = new(SecurityAdvisoryWithdrawn)
+	case SponsorshipCancelledType:
+		event = new(SponsorshipCancelled)
+	case SponsorshipCreatedType:
+		event = new(SponsorshipCreated)
+	case SponsorshipEditedType:
+		event = new(SponsorshipEdited)
+	case SponsorshipPendingCancellationType:
+		event = new(SponsorshipPendingCancellation)
+	case SponsorshipPendingTierChangeType:
+		event = new(SponsorshipPendingTierChange)
+	case SponsorshipTierChangedType:
+		event = new(SponsorshipTierChanged)
+	case StarCreatedType:
+		event = new(StarCreated)
+	case StarDeletedType:
+		event = new(StarDeleted)
+	case StatusEventType:
+		event = new(StatusEvent)
+	case TeamAddEventType:
+		event = new(TeamAddEvent)
+	case TeamAddedToRepositoryType:
+		event = new(TeamAddedToRepository)
+	case TeamCreatedType:
+		event = new(TeamCreated)
+	case TeamDeletedType:
+		event = new(TeamDeleted)
+	case TeamEditedType:
+		event = new(TeamEdited)
+	case TeamRemovedFromRepositoryType:
+		event = new(TeamRemovedFromRepository)
+	case WatchStartedType:
+		event = new(WatchStarted)
+	case WorkflowDispatchEventType:
+		event = new(WorkflowDispatchEvent)
+	case WorkflowJobCompletedType:
+		event = new(WorkflowJobCompleted)
+	case WorkflowJobInProgressType:
+		event = new(WorkflowJobInProgress)
+	case WorkflowJobQueuedType:
+		event = new(WorkflowJobQueued)
+	case WorkflowJobWaitingType:
+		event = new(WorkflowJobWaiting)
 	case WorkflowRunCompletedType:
 		event = new(WorkflowRunCompleted)
 	case WorkflowRunInProgressType:

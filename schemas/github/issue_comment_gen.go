@@ -79,7 +79,7 @@ func (e IssueCommentEdited) Validate() error {
 
 func (IssueCommentEdited) isIssueCommentEvent() {}
 
-// IssueComment is the schema's type issue_comment.
+// IssueComment is the schema's type issue-comment.
 type IssueComment struct {
 	URL                   string            `json:"url"`
 	HTMLURL               string            `json:"html_url"`

@@ -72,11 +72,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PingHookType) Known() bool {
-	switch v {
-	case PingHookTypeRepository, PingHookTypeOrganization, PingHookTypeApp:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|Repository|Organization|App|")
 }
 
 // PingHookConfigContentType is what the field ContentType of PingHookConfig holds.
@@ -90,11 +86,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PingHookConfigContentType) Known() bool {
-	switch v {
-	case PingHookConfigContentTypeJSON, PingHookConfigContentTypeForm:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|json|form|")
 }
 
 // PingHookConfigInsecureSsl is what the field InsecureSsl of PingHookConfig holds.
@@ -108,9 +100,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PingHookConfigInsecureSsl) Known() bool {
-	switch v {
-	case PingHookConfigInsecureSsl0, PingHookConfigInsecureSsl1:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|0|1|")
 }

@@ -506,20 +506,7 @@ func (e PullRequestUnlocked) Validate() error {
 
 func (PullRequestUnlocked) isPullRequestEvent() {}
 
-// AutoMerge is the schema's type auto_merge.
-type AutoMerge struct {
-	EnabledBy     *User                `json:"enabled_by"`
-	MergeMethod   AutoMergeMergeMethod `json:"merge_method"`
-	CommitTitle   *string              `json:"commit_title"`
-	CommitMessage *string              `json:"commit_message"`
-}
-
-// Link is the schema's type link.
-type Link struct {
-	Href string `json:"href"`
-}
-
-// PullRequest is the schema's type pull_request.
+// PullRequest is the schema's type pull-request.
 type PullRequest struct {
 	URL                 string                              `json:"url"`
 	ID                  int64                               `json:"id"`
@@ -573,34 +560,34 @@ type PullRequest struct {
 
 // PullRequestRequestedReviewersItem is what the field RequestedReviewersItem of PullRequest holds.
 type PullRequestRequestedReviewersItem struct {
-	Login               *string                  `json:"login,omitempty"`
-	ID                  int64                    `json:"id"`
-	NodeID              string                   `json:"node_id"`
-	Name                *string                  `json:"name,omitempty"`
-	Email               payload.Nullable[string] `json:"email,omitzero"`
-	AvatarURL           *string                  `json:"avatar_url,omitempty"`
-	GravatarID          *string                  `json:"gravatar_id,omitempty"`
-	URL                 string                   `json:"url"`
-	HTMLURL             string                   `json:"html_url"`
-	FollowersURL        *string                  `json:"followers_url,omitempty"`
-	FollowingURL        *string                  `json:"following_url,omitempty"`
-	GistsURL            *string                  `json:"gists_url,omitempty"`
-	StarredURL          *string                  `json:"starred_url,omitempty"`
-	SubscriptionsURL    *string                  `json:"subscriptions_url,omitempty"`
-	OrganizationsURL    *string                  `json:"organizations_url,omitempty"`
-	ReposURL            *string                  `json:"repos_url,omitempty"`
-	EventsURL           *string                  `json:"events_url,omitempty"`
-	ReceivedEventsURL   *string                  `json:"received_events_url,omitempty"`
-	Type                *UserType                `json:"type,omitempty"`
-	SiteAdmin           *bool                    `json:"site_admin,omitempty"`
-	Slug                *string                  `json:"slug,omitempty"`
-	Description         payload.Nullable[string] `json:"description,omitzero"`
-	Privacy             *TeamPrivacy             `json:"privacy,omitempty"`
-	MembersURL          *string                  `json:"members_url,omitempty"`
-	RepositoriesURL     *string                  `json:"repositories_url,omitempty"`
-	Permission          *string                  `json:"permission,omitempty"`
-	Parent              *TeamParent              `json:"parent,omitempty"`
-	NotificationSetting *TeamNotificationSetting `json:"notification_setting,omitempty"`
+	Login               *string                      `json:"login,omitempty"`
+	ID                  int64                        `json:"id"`
+	NodeID              string                       `json:"node_id"`
+	Name                *string                      `json:"name,omitempty"`
+	Email               payload.Nullable[string]     `json:"email,omitzero"`
+	AvatarURL           *string                      `json:"avatar_url,omitempty"`
+	GravatarID          *string                      `json:"gravatar_id,omitempty"`
+	URL                 string                       `json:"url"`
+	HTMLURL             string                       `json:"html_url"`
+	FollowersURL        *string                      `json:"followers_url,omitempty"`
+	FollowingURL        *string                      `json:"following_url,omitempty"`
+	GistsURL            *string                      `json:"gists_url,omitempty"`
+	StarredURL          *string                      `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                      `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                      `json:"organizations_url,omitempty"`
+	ReposURL            *string                      `json:"repos_url,omitempty"`
+	EventsURL           *string                      `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                      `json:"received_events_url,omitempty"`
+	Type                *UserType                    `json:"type,omitempty"`
+	SiteAdmin           *bool                        `json:"site_admin,omitempty"`
+	Slug                *string                      `json:"slug,omitempty"`
+	Description         payload.Nullable[string]     `json:"description,omitzero"`
+	Privacy             *TeamPrivacy                 `json:"privacy,omitempty"`
+	MembersURL          *string                      `json:"members_url,omitempty"`
+	RepositoriesURL     *string                      `json:"repositories_url,omitempty"`
+	Permission          *string                      `json:"permission,omitempty"`
+	Parent              payload.Nullable[TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *TeamNotificationSetting     `json:"notification_setting,omitempty"`
 }
 
 // PullRequestHead is what the field Head of PullRequest holds.
@@ -666,58 +653,6 @@ type PullRequestEditedChangesBaseSHA struct {
 	From string `json:"from"`
 }
 
-// Team is the schema's type team.
-type Team struct {
-	Name                string                   `json:"name"`
-	ID                  int64                    `json:"id"`
-	NodeID              string                   `json:"node_id"`
-	Slug                string                   `json:"slug"`
-	Description         *string                  `json:"description"`
-	Privacy             TeamPrivacy              `json:"privacy"`
-	URL                 string                   `json:"url"`
-	HTMLURL             string                   `json:"html_url"`
-	MembersURL          string                   `json:"members_url"`
-	RepositoriesURL     string                   `json:"repositories_url"`
-	Permission          string                   `json:"permission"`
-	Parent              *TeamParent              `json:"parent,omitempty"`
-	NotificationSetting *TeamNotificationSetting `json:"notification_setting,omitempty"`
-}
-
-// TeamParent is what the field Parent of Team holds.
-type TeamParent struct {
-	Name                string                         `json:"name"`
-	ID                  int64                          `json:"id"`
-	NodeID              string                         `json:"node_id"`
-	Slug                string                         `json:"slug"`
-	Description         *string                        `json:"description"`
-	Privacy             TeamParentPrivacy              `json:"privacy"`
-	URL                 string                         `json:"url"`
-	HTMLURL             string                         `json:"html_url"`
-	MembersURL          string                         `json:"members_url"`
-	RepositoriesURL     string                         `json:"repositories_url"`
-	Permission          string                         `json:"permission"`
-	NotificationSetting *TeamParentNotificationSetting `json:"notification_setting,omitempty"`
-}
-
-// AutoMergeMergeMethod is what the field MergeMethod of AutoMerge holds.
-type AutoMergeMergeMethod string
-
-// The values of AutoMergeMergeMethod that the schema knows.
-const (
-	AutoMergeMergeMethodMerge  AutoMergeMergeMethod = "merge"
-	AutoMergeMergeMethodSquash AutoMergeMergeMethod = "squash"
-	AutoMergeMergeMethodRebase AutoMergeMergeMethod = "rebase"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AutoMergeMergeMethod) Known() bool {
-	switch v {
-	case AutoMergeMergeMethodMerge, AutoMergeMergeMethodSquash, AutoMergeMergeMethodRebase:
-		return true
-	}
-	return false
-}
-
 // PullRequestState is what the field State of PullRequest holds.
 type PullRequestState string
 
@@ -729,11 +664,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PullRequestState) Known() bool {
-	switch v {
-	case PullRequestStateOpen, PullRequestStateClosed:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|open|closed|")
 }
 
 // PullRequestActiveLockReason is what the field ActiveLockReason of PullRequest holds.
@@ -749,83 +680,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PullRequestActiveLockReason) Known() bool {
-	switch v {
-	case PullRequestActiveLockReasonResolved, PullRequestActiveLockReasonOffTopic, PullRequestActiveLockReasonTooHeated, PullRequestActiveLockReasonSpam:
-		return true
-	}
-	return false
-}
-
-// TeamPrivacy is what the field Privacy of Team holds.
-type TeamPrivacy string
-
-// The values of TeamPrivacy that the schema knows.
-const (
-	TeamPrivacyOpen   TeamPrivacy = "open"
-	TeamPrivacyClosed TeamPrivacy = "closed"
-	TeamPrivacySecret TeamPrivacy = "secret"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TeamPrivacy) Known() bool {
-	switch v {
-	case TeamPrivacyOpen, TeamPrivacyClosed, TeamPrivacySecret:
-		return true
-	}
-	return false
-}
-
-// TeamParentPrivacy is what the field Privacy of TeamParent holds.
-type TeamParentPrivacy string
-
-// The values of TeamParentPrivacy that the schema knows.
-const (
-	TeamParentPrivacyOpen   TeamParentPrivacy = "open"
-	TeamParentPrivacyClosed TeamParentPrivacy = "closed"
-	TeamParentPrivacySecret TeamParentPrivacy = "secret"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TeamParentPrivacy) Known() bool {
-	switch v {
-	case TeamParentPrivacyOpen, TeamParentPrivacyClosed, TeamParentPrivacySecret:
-		return true
-	}
-	return false
-}
-
-// TeamParentNotificationSetting is what the field NotificationSetting of TeamParent holds.
-type TeamParentNotificationSetting string
-
-// The values of TeamParentNotificationSetting that the schema knows.
-const (
-	TeamParentNotificationSettingNotificationsEnabled  TeamParentNotificationSetting = "notifications_enabled"
-	TeamParentNotificationSettingNotificationsDisabled TeamParentNotificationSetting = "notifications_disabled"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TeamParentNotificationSetting) Known() bool {
-	switch v {
-	case TeamParentNotificationSettingNotificationsEnabled, TeamParentNotificationSettingNotificationsDisabled:
-		return true
-	}
-	return false
-}
-
-// TeamNotificationSetting is what the field NotificationSetting of Team holds.
-type TeamNotificationSetting string
-
-// The values of TeamNotificationSetting that the schema knows.
-const (
-	TeamNotificationSettingNotificationsEnabled  TeamNotificationSetting = "notifications_enabled"
-	TeamNotificationSettingNotificationsDisabled TeamNotificationSetting = "notifications_disabled"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TeamNotificationSetting) Known() bool {
-	switch v {
-	case TeamNotificationSettingNotificationsEnabled, TeamNotificationSettingNotificationsDisabled:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|resolved|off-topic|too heated|spam|")
 }

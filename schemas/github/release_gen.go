@@ -189,21 +189,22 @@ type Release struct {
 	DiscussionURL   *string        `json:"discussion_url,omitempty"`
 }
 
-// ReleaseAsset is the schema's type release_asset.
+// ReleaseAsset is the schema's type release-asset.
 type ReleaseAsset struct {
-	URL                string            `json:"url"`
-	BrowserDownloadURL string            `json:"browser_download_url"`
-	ID                 int64             `json:"id"`
-	NodeID             string            `json:"node_id"`
-	Name               string            `json:"name"`
-	Label              *string           `json:"label"`
-	State              ReleaseAssetState `json:"state"`
-	ContentType        string            `json:"content_type"`
-	Size               int64             `json:"size"`
-	DownloadCount      int64             `json:"download_count"`
-	CreatedAt          payload.Time      `json:"created_at"`
-	UpdatedAt          payload.Time      `json:"updated_at"`
-	Uploader           *User             `json:"uploader,omitempty"`
+	URL                string  `json:"url"`
+	BrowserDownloadURL string  `json:"browser_download_url"`
+	ID                 int64   `json:"id"`
+	NodeID             string  `json:"node_id"`
+	Name               string  `json:"name"`
+	Label              *string `json:"label"`
+	// Always "uploaded".
+	State         string       `json:"state"`
+	ContentType   string       `json:"content_type"`
+	Size          int64        `json:"size"`
+	DownloadCount int64        `json:"download_count"`
+	CreatedAt     payload.Time `json:"created_at"`
+	UpdatedAt     payload.Time `json:"updated_at"`
+	Uploader      *User        `json:"uploader,omitempty"`
 }
 
 // ReleaseEditedChanges is what the field Changes of ReleaseEdited holds.
@@ -220,21 +221,4 @@ type ReleaseEditedChangesBody struct {
 // ReleaseEditedChangesName is what the field Name of ReleaseEditedChanges holds.
 type ReleaseEditedChangesName struct {
 	From string `json:"from"`
-}
-
-// ReleaseAssetState is what the field State of ReleaseAsset holds.
-type ReleaseAssetState string
-
-// The values of ReleaseAssetState that the schema knows.
-const (
-	ReleaseAssetStateUploaded ReleaseAssetState = "uploaded"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ReleaseAssetState) Known() bool {
-	switch v {
-	case ReleaseAssetStateUploaded:
-		return true
-	}
-	return false
 }

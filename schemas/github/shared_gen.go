@@ -71,6 +71,24 @@ type AppPermissions struct {
 	Workflows                     *AppPermissionsWorkflows                     `json:"workflows,omitempty"`
 }
 
+// AutoMerge is the schema's type auto-merge.
+type AutoMerge struct {
+	EnabledBy     *User                `json:"enabled_by"`
+	MergeMethod   AutoMergeMergeMethod `json:"merge_method"`
+	CommitTitle   *string              `json:"commit_title"`
+	CommitMessage *string              `json:"commit_message"`
+}
+
+// CommitSimple is the schema's type commit-simple.
+type CommitSimple struct {
+	ID        string    `json:"id"`
+	TreeID    string    `json:"tree_id"`
+	Message   string    `json:"message"`
+	Timestamp string    `json:"timestamp"`
+	Author    Committer `json:"author"`
+	Committer Committer `json:"committer"`
+}
+
 // Committer is the schema's type committer.
 type Committer struct {
 	Name     string        `json:"name"`
@@ -79,10 +97,45 @@ type Committer struct {
 	Username *string       `json:"username,omitempty"`
 }
 
-// InstallationLite is the schema's type installation_lite.
-type InstallationLite struct {
-	ID     int64  `json:"id"`
+// GitHubOrg is the schema's type github-org.
+type GitHubOrg struct {
+	// Always "github".
+	Login string `json:"login"`
+	ID    int64  `json:"id"`
+	// Always "MDEyOk9yZ2FuaXphdGlvbjk5MTk=".
 	NodeID string `json:"node_id"`
+	// Always "GitHub".
+	Name  *string         `json:"name,omitempty"`
+	Email json.RawMessage `json:"email,omitempty"`
+	// Always "https://avatars.githubusercontent.com/u/9919?v=4".
+	AvatarURL string `json:"avatar_url"`
+	// Always "".
+	GravatarID string `json:"gravatar_id"`
+	// Always "https://api.github.com/users/github".
+	URL string `json:"url"`
+	// Always "https://github.com/github".
+	HTMLURL string `json:"html_url"`
+	// Always "https://api.github.com/users/github/followers".
+	FollowersURL string `json:"followers_url"`
+	// Always "https://api.github.com/users/github/following{/other_user}".
+	FollowingURL string `json:"following_url"`
+	// Always "https://api.github.com/users/github/gists{/gist_id}".
+	GistsURL string `json:"gists_url"`
+	// Always "https://api.github.com/users/github/starred{/owner}{/repo}".
+	StarredURL string `json:"starred_url"`
+	// Always "https://api.github.com/users/github/subscriptions".
+	SubscriptionsURL string `json:"subscriptions_url"`
+	// Always "https://api.github.com/users/github/orgs".
+	OrganizationsURL string `json:"organizations_url"`
+	// Always "https://api.github.com/users/github/repos".
+	ReposURL string `json:"repos_url"`
+	// Always "https://api.github.com/users/github/events{/privacy}".
+	EventsURL string `json:"events_url"`
+	// Always "https://api.github.com/users/github/received_events".
+	ReceivedEventsURL string `json:"received_events_url"`
+	// Always "Organization".
+	Type      string `json:"type"`
+	SiteAdmin bool   `json:"site_admin"`
 }
 
 // Issue is the schema's type issue.
@@ -128,17 +181,6 @@ type IssuePullRequest struct {
 	MergedAt payload.Nullable[payload.Time] `json:"merged_at,omitzero"`
 }
 
-// Label is the schema's type label.
-type Label struct {
-	ID          int64   `json:"id"`
-	NodeID      string  `json:"node_id"`
-	URL         string  `json:"url"`
-	Name        string  `json:"name"`
-	Description *string `json:"description"`
-	Color       string  `json:"color"`
-	Default     bool    `json:"default"`
-}
-
 // License is the schema's type license.
 type License struct {
 	Key    string  `json:"key"`
@@ -148,41 +190,9 @@ type License struct {
 	NodeID string  `json:"node_id"`
 }
 
-// Milestone is the schema's type milestone.
-type Milestone struct {
-	URL          string         `json:"url"`
-	HTMLURL      string         `json:"html_url"`
-	LabelsURL    string         `json:"labels_url"`
-	ID           int64          `json:"id"`
-	NodeID       string         `json:"node_id"`
-	Number       int64          `json:"number"`
-	Title        string         `json:"title"`
-	Description  *string        `json:"description"`
-	Creator      User           `json:"creator"`
-	OpenIssues   int64          `json:"open_issues"`
-	ClosedIssues int64          `json:"closed_issues"`
-	State        MilestoneState `json:"state"`
-	CreatedAt    payload.Time   `json:"created_at"`
-	UpdatedAt    payload.Time   `json:"updated_at"`
-	DueOn        *payload.Time  `json:"due_on"`
-	ClosedAt     *payload.Time  `json:"closed_at"`
-}
-
-// Organization is the schema's type organization.
-type Organization struct {
-	Login            string  `json:"login"`
-	ID               int64   `json:"id"`
-	NodeID           string  `json:"node_id"`
-	URL              string  `json:"url"`
-	HTMLURL          *string `json:"html_url,omitempty"`
-	ReposURL         string  `json:"repos_url"`
-	EventsURL        string  `json:"events_url"`
-	HooksURL         string  `json:"hooks_url"`
-	IssuesURL        string  `json:"issues_url"`
-	MembersURL       string  `json:"members_url"`
-	PublicMembersURL string  `json:"public_members_url"`
-	AvatarURL        string  `json:"avatar_url"`
-	Description      *string `json:"description"`
+// Link is the schema's type link.
+type Link struct {
+	Href string `json:"href"`
 }
 
 // Reactions is the schema's type reactions.
@@ -199,120 +209,121 @@ type Reactions struct {
 	Eyes       int64  `json:"eyes"`
 }
 
-// RepoRef is the schema's type repo_ref.
+// ReferencedWorkflow is the schema's type referenced-workflow.
+type ReferencedWorkflow struct {
+	Path string  `json:"path"`
+	SHA  string  `json:"sha"`
+	Ref  *string `json:"ref,omitempty"`
+}
+
+// RepoRef is the schema's type repo-ref.
 type RepoRef struct {
 	ID   int64  `json:"id"`
 	URL  string `json:"url"`
 	Name string `json:"name"`
 }
 
-// Repository is the schema's type repository.
-type Repository struct {
-	ID                        int64                      `json:"id"`
-	NodeID                    string                     `json:"node_id"`
-	Name                      string                     `json:"name"`
-	FullName                  string                     `json:"full_name"`
-	Private                   bool                       `json:"private"`
-	Owner                     User                       `json:"owner"`
-	HTMLURL                   string                     `json:"html_url"`
-	Description               *string                    `json:"description"`
-	Fork                      bool                       `json:"fork"`
-	URL                       string                     `json:"url"`
-	ForksURL                  string                     `json:"forks_url"`
-	KeysURL                   string                     `json:"keys_url"`
-	CollaboratorsURL          string                     `json:"collaborators_url"`
-	TeamsURL                  string                     `json:"teams_url"`
-	HooksURL                  string                     `json:"hooks_url"`
-	IssueEventsURL            string                     `json:"issue_events_url"`
-	EventsURL                 string                     `json:"events_url"`
-	AssigneesURL              string                     `json:"assignees_url"`
-	BranchesURL               string                     `json:"branches_url"`
-	TagsURL                   string                     `json:"tags_url"`
-	BlobsURL                  string                     `json:"blobs_url"`
-	GitTagsURL                string                     `json:"git_tags_url"`
-	GitRefsURL                string                     `json:"git_refs_url"`
-	TreesURL                  string                     `json:"trees_url"`
-	StatusesURL               string                     `json:"statuses_url"`
-	LanguagesURL              string                     `json:"languages_url"`
-	StargazersURL             string                     `json:"stargazers_url"`
-	ContributorsURL           string                     `json:"contributors_url"`
-	SubscribersURL            string                     `json:"subscribers_url"`
-	SubscriptionURL           string                     `json:"subscription_url"`
-	CommitsURL                string                     `json:"commits_url"`
-	GitCommitsURL             string                     `json:"git_commits_url"`
-	CommentsURL               string                     `json:"comments_url"`
-	IssueCommentURL           string                     `json:"issue_comment_url"`
-	ContentsURL               string                     `json:"contents_url"`
-	CompareURL                string                     `json:"compare_url"`
-	MergesURL                 string                     `json:"merges_url"`
-	ArchiveURL                string                     `json:"archive_url"`
-	DownloadsURL              string                     `json:"downloads_url"`
-	IssuesURL                 string                     `json:"issues_url"`
-	PullsURL                  string                     `json:"pulls_url"`
-	MilestonesURL             string                     `json:"milestones_url"`
-	NotificationsURL          string                     `json:"notifications_url"`
-	LabelsURL                 string                     `json:"labels_url"`
-	ReleasesURL               string                     `json:"releases_url"`
-	DeploymentsURL            string                     `json:"deployments_url"`
-	CreatedAt                 payload.Time               `json:"created_at"`
-	UpdatedAt                 payload.Time               `json:"updated_at"`
-	PushedAt                  *payload.Time              `json:"pushed_at"`
-	GitURL                    string                     `json:"git_url"`
-	SSHURL                    string                     `json:"ssh_url"`
-	CloneURL                  string                     `json:"clone_url"`
-	SvnURL                    string                     `json:"svn_url"`
-	Homepage                  *string                    `json:"homepage"`
-	Size                      int64                      `json:"size"`
-	StargazersCount           int64                      `json:"stargazers_count"`
-	WatchersCount             int64                      `json:"watchers_count"`
-	Language                  *string                    `json:"language"`
-	HasIssues                 bool                       `json:"has_issues"`
-	HasProjects               bool                       `json:"has_projects"`
-	HasDownloads              bool                       `json:"has_downloads"`
-	HasWiki                   bool                       `json:"has_wiki"`
-	HasPages                  bool                       `json:"has_pages"`
-	HasDiscussions            *bool                      `json:"has_discussions,omitempty"`
-	ForksCount                int64                      `json:"forks_count"`
-	MirrorURL                 *string                    `json:"mirror_url"`
-	Archived                  bool                       `json:"archived"`
-	Disabled                  *bool                      `json:"disabled,omitempty"`
-	OpenIssuesCount           int64                      `json:"open_issues_count"`
-	License                   *License                   `json:"license"`
-	Forks                     int64                      `json:"forks"`
-	OpenIssues                int64                      `json:"open_issues"`
-	Watchers                  int64                      `json:"watchers"`
-	Stargazers                *int64                     `json:"stargazers,omitempty"`
-	DefaultBranch             string                     `json:"default_branch"`
-	AllowSquashMerge          *bool                      `json:"allow_squash_merge,omitempty"`
-	AllowMergeCommit          *bool                      `json:"allow_merge_commit,omitempty"`
-	AllowRebaseMerge          *bool                      `json:"allow_rebase_merge,omitempty"`
-	AllowAutoMerge            *bool                      `json:"allow_auto_merge,omitempty"`
-	AllowForking              *bool                      `json:"allow_forking,omitempty"`
-	AllowUpdateBranch         *bool                      `json:"allow_update_branch,omitempty"`
-	UseSquashPrTitleAsDefault *bool                      `json:"use_squash_pr_title_as_default,omitempty"`
-	SquashMergeCommitMessage  *string                    `json:"squash_merge_commit_message,omitempty"`
-	SquashMergeCommitTitle    *string                    `json:"squash_merge_commit_title,omitempty"`
-	MergeCommitMessage        *string                    `json:"merge_commit_message,omitempty"`
-	MergeCommitTitle          *string                    `json:"merge_commit_title,omitempty"`
-	IsTemplate                bool                       `json:"is_template"`
-	WebCommitSignoffRequired  bool                       `json:"web_commit_signoff_required"`
-	Topics                    []string                   `json:"topics"`
-	Visibility                RepositoryVisibility       `json:"visibility"`
-	DeleteBranchOnMerge       *bool                      `json:"delete_branch_on_merge,omitempty"`
-	MasterBranch              *string                    `json:"master_branch,omitempty"`
-	Permissions               *RepositoryPermissions     `json:"permissions,omitempty"`
-	Public                    *bool                      `json:"public,omitempty"`
-	Organization              *string                    `json:"organization,omitempty"`
-	CustomProperties          map[string]json.RawMessage `json:"custom_properties"`
+// SimplePullRequest is the schema's type simple-pull-request.
+type SimplePullRequest struct {
+	URL                string                                    `json:"url"`
+	ID                 int64                                     `json:"id"`
+	NodeID             string                                    `json:"node_id"`
+	HTMLURL            string                                    `json:"html_url"`
+	DiffURL            string                                    `json:"diff_url"`
+	PatchURL           string                                    `json:"patch_url"`
+	IssueURL           string                                    `json:"issue_url"`
+	Number             int64                                     `json:"number"`
+	State              SimplePullRequestState                    `json:"state"`
+	Locked             bool                                      `json:"locked"`
+	Title              string                                    `json:"title"`
+	User               User                                      `json:"user"`
+	Body               *string                                   `json:"body"`
+	CreatedAt          payload.Time                              `json:"created_at"`
+	UpdatedAt          payload.Time                              `json:"updated_at"`
+	ClosedAt           *payload.Time                             `json:"closed_at"`
+	MergedAt           *payload.Time                             `json:"merged_at"`
+	MergeCommitSHA     *string                                   `json:"merge_commit_sha"`
+	Assignee           *User                                     `json:"assignee"`
+	Assignees          []User                                    `json:"assignees"`
+	RequestedReviewers []SimplePullRequestRequestedReviewersItem `json:"requested_reviewers"`
+	RequestedTeams     []Team                                    `json:"requested_teams"`
+	Labels             []Label                                   `json:"labels"`
+	Milestone          *Milestone                                `json:"milestone"`
+	Draft              bool                                      `json:"draft"`
+	CommitsURL         string                                    `json:"commits_url"`
+	ReviewCommentsURL  string                                    `json:"review_comments_url"`
+	ReviewCommentURL   string                                    `json:"review_comment_url"`
+	CommentsURL        string                                    `json:"comments_url"`
+	StatusesURL        string                                    `json:"statuses_url"`
+	Head               SimplePullRequestHead                     `json:"head"`
+	Base               SimplePullRequestBase                     `json:"base"`
+	Links              SimplePullRequestLinks                    `json:"_links"`
+	AuthorAssociation  AuthorAssociation                         `json:"author_association"`
+	AutoMerge          *AutoMerge                                `json:"auto_merge"`
+	ActiveLockReason   *SimplePullRequestActiveLockReason        `json:"active_lock_reason"`
 }
 
-// RepositoryPermissions is what the field Permissions of Repository holds.
-type RepositoryPermissions struct {
-	Pull     bool  `json:"pull"`
-	Push     bool  `json:"push"`
-	Admin    bool  `json:"admin"`
-	Maintain *bool `json:"maintain,omitempty"`
-	Triage   *bool `json:"triage,omitempty"`
+// SimplePullRequestRequestedReviewersItem is what the field RequestedReviewersItem of
+// SimplePullRequest holds.
+type SimplePullRequestRequestedReviewersItem struct {
+	Login               *string                      `json:"login,omitempty"`
+	ID                  int64                        `json:"id"`
+	NodeID              string                       `json:"node_id"`
+	Name                *string                      `json:"name,omitempty"`
+	Email               payload.Nullable[string]     `json:"email,omitzero"`
+	AvatarURL           *string                      `json:"avatar_url,omitempty"`
+	GravatarID          *string                      `json:"gravatar_id,omitempty"`
+	URL                 string                       `json:"url"`
+	HTMLURL             string                       `json:"html_url"`
+	FollowersURL        *string                      `json:"followers_url,omitempty"`
+	FollowingURL        *string                      `json:"following_url,omitempty"`
+	GistsURL            *string                      `json:"gists_url,omitempty"`
+	StarredURL          *string                      `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                      `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                      `json:"organizations_url,omitempty"`
+	ReposURL            *string                      `json:"repos_url,omitempty"`
+	EventsURL           *string                      `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                      `json:"received_events_url,omitempty"`
+	Type                *UserType                    `json:"type,omitempty"`
+	SiteAdmin           *bool                        `json:"site_admin,omitempty"`
+	Slug                *string                      `json:"slug,omitempty"`
+	Description         payload.Nullable[string]     `json:"description,omitzero"`
+	Privacy             *TeamPrivacy                 `json:"privacy,omitempty"`
+	MembersURL          *string                      `json:"members_url,omitempty"`
+	RepositoriesURL     *string                      `json:"repositories_url,omitempty"`
+	Permission          *string                      `json:"permission,omitempty"`
+	Parent              payload.Nullable[TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *TeamNotificationSetting     `json:"notification_setting,omitempty"`
+}
+
+// SimplePullRequestHead is what the field Head of SimplePullRequest holds.
+type SimplePullRequestHead struct {
+	Label string     `json:"label"`
+	Ref   string     `json:"ref"`
+	SHA   string     `json:"sha"`
+	User  User       `json:"user"`
+	Repo  Repository `json:"repo"`
+}
+
+// SimplePullRequestBase is what the field Base of SimplePullRequest holds.
+type SimplePullRequestBase struct {
+	Label string     `json:"label"`
+	Ref   string     `json:"ref"`
+	SHA   string     `json:"sha"`
+	User  User       `json:"user"`
+	Repo  Repository `json:"repo"`
+}
+
+// SimplePullRequestLinks is what the field Links of SimplePullRequest holds.
+type SimplePullRequestLinks struct {
+	Self           Link `json:"self"`
+	HTML           Link `json:"html"`
+	Issue          Link `json:"issue"`
+	Comments       Link `json:"comments"`
+	ReviewComments Link `json:"review_comments"`
+	ReviewComment  Link `json:"review_comment"`
+	Commits        Link `json:"commits"`
+	Statuses       Link `json:"statuses"`
 }
 
 // User is the schema's type user.
@@ -339,6 +350,20 @@ type User struct {
 	SiteAdmin         bool                     `json:"site_admin"`
 }
 
+// Workflow is the schema's type workflow.
+type Workflow struct {
+	BadgeURL  string       `json:"badge_url"`
+	CreatedAt payload.Time `json:"created_at"`
+	HTMLURL   string       `json:"html_url"`
+	ID        int64        `json:"id"`
+	Name      string       `json:"name"`
+	NodeID    string       `json:"node_id"`
+	Path      string       `json:"path"`
+	State     string       `json:"state"`
+	UpdatedAt payload.Time `json:"updated_at"`
+	URL       string       `json:"url"`
+}
+
 // AppPermissionsActions is what the field Actions of AppPermissions holds.
 type AppPermissionsActions string
 
@@ -350,11 +375,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsActions) Known() bool {
-	switch v {
-	case AppPermissionsActionsRead, AppPermissionsActionsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsAdministration is what the field Administration of AppPermissions holds.
@@ -368,11 +389,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsAdministration) Known() bool {
-	switch v {
-	case AppPermissionsAdministrationRead, AppPermissionsAdministrationWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsBlocking is what the field Blocking of AppPermissions holds.
@@ -386,11 +403,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsBlocking) Known() bool {
-	switch v {
-	case AppPermissionsBlockingRead, AppPermissionsBlockingWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsChecks is what the field Checks of AppPermissions holds.
@@ -404,11 +417,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsChecks) Known() bool {
-	switch v {
-	case AppPermissionsChecksRead, AppPermissionsChecksWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsContentReferences is what the field ContentReferences of AppPermissions holds.
@@ -422,11 +431,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsContentReferences) Known() bool {
-	switch v {
-	case AppPermissionsContentReferencesRead, AppPermissionsContentReferencesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsContents is what the field Contents of AppPermissions holds.
@@ -440,11 +445,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsContents) Known() bool {
-	switch v {
-	case AppPermissionsContentsRead, AppPermissionsContentsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsDeployments is what the field Deployments of AppPermissions holds.
@@ -458,11 +459,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsDeployments) Known() bool {
-	switch v {
-	case AppPermissionsDeploymentsRead, AppPermissionsDeploymentsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsDiscussions is what the field Discussions of AppPermissions holds.
@@ -476,11 +473,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsDiscussions) Known() bool {
-	switch v {
-	case AppPermissionsDiscussionsRead, AppPermissionsDiscussionsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsEmails is what the field Emails of AppPermissions holds.
@@ -494,11 +487,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsEmails) Known() bool {
-	switch v {
-	case AppPermissionsEmailsRead, AppPermissionsEmailsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsEnvironments is what the field Environments of AppPermissions holds.
@@ -512,11 +501,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsEnvironments) Known() bool {
-	switch v {
-	case AppPermissionsEnvironmentsRead, AppPermissionsEnvironmentsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsFollowers is what the field Followers of AppPermissions holds.
@@ -530,11 +515,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsFollowers) Known() bool {
-	switch v {
-	case AppPermissionsFollowersRead, AppPermissionsFollowersWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsGPGKeys is what the field GPGKeys of AppPermissions holds.
@@ -548,11 +529,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsGPGKeys) Known() bool {
-	switch v {
-	case AppPermissionsGPGKeysRead, AppPermissionsGPGKeysWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsInteractionLimits is what the field InteractionLimits of AppPermissions holds.
@@ -566,11 +543,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsInteractionLimits) Known() bool {
-	switch v {
-	case AppPermissionsInteractionLimitsRead, AppPermissionsInteractionLimitsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsIssues is what the field Issues of AppPermissions holds.
@@ -584,11 +557,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsIssues) Known() bool {
-	switch v {
-	case AppPermissionsIssuesRead, AppPermissionsIssuesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsKeys is what the field Keys of AppPermissions holds.
@@ -602,11 +571,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsKeys) Known() bool {
-	switch v {
-	case AppPermissionsKeysRead, AppPermissionsKeysWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsMembers is what the field Members of AppPermissions holds.
@@ -620,11 +585,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsMembers) Known() bool {
-	switch v {
-	case AppPermissionsMembersRead, AppPermissionsMembersWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsMergeQueues is what the field MergeQueues of AppPermissions holds.
@@ -638,11 +599,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsMergeQueues) Known() bool {
-	switch v {
-	case AppPermissionsMergeQueuesRead, AppPermissionsMergeQueuesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsMetadata is what the field Metadata of AppPermissions holds.
@@ -656,11 +613,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsMetadata) Known() bool {
-	switch v {
-	case AppPermissionsMetadataRead, AppPermissionsMetadataWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationAdministration is what the field OrganizationAdministration of
@@ -675,11 +628,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationAdministration) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationAdministrationRead, AppPermissionsOrganizationAdministrationWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationHooks is what the field OrganizationHooks of AppPermissions holds.
@@ -693,11 +642,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationHooks) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationHooksRead, AppPermissionsOrganizationHooksWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationPackages is what the field OrganizationPackages of AppPermissions holds.
@@ -711,11 +656,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationPackages) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationPackagesRead, AppPermissionsOrganizationPackagesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationPlan is what the field OrganizationPlan of AppPermissions holds.
@@ -729,11 +670,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationPlan) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationPlanRead, AppPermissionsOrganizationPlanWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationProjects is what the field OrganizationProjects of AppPermissions holds.
@@ -747,11 +684,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationProjects) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationProjectsRead, AppPermissionsOrganizationProjectsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationSecrets is what the field OrganizationSecrets of AppPermissions holds.
@@ -765,11 +698,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationSecrets) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationSecretsRead, AppPermissionsOrganizationSecretsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationSelfHostedRunners is what the field OrganizationSelfHostedRunners of
@@ -784,11 +713,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationSelfHostedRunners) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationSelfHostedRunnersRead, AppPermissionsOrganizationSelfHostedRunnersWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsOrganizationUserBlocking is what the field OrganizationUserBlocking of AppPermissions
@@ -803,11 +728,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsOrganizationUserBlocking) Known() bool {
-	switch v {
-	case AppPermissionsOrganizationUserBlockingRead, AppPermissionsOrganizationUserBlockingWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsPackages is what the field Packages of AppPermissions holds.
@@ -821,11 +742,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsPackages) Known() bool {
-	switch v {
-	case AppPermissionsPackagesRead, AppPermissionsPackagesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsPages is what the field Pages of AppPermissions holds.
@@ -839,11 +756,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsPages) Known() bool {
-	switch v {
-	case AppPermissionsPagesRead, AppPermissionsPagesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsPlan is what the field Plan of AppPermissions holds.
@@ -857,11 +770,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsPlan) Known() bool {
-	switch v {
-	case AppPermissionsPlanRead, AppPermissionsPlanWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsPullRequests is what the field PullRequests of AppPermissions holds.
@@ -875,11 +784,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsPullRequests) Known() bool {
-	switch v {
-	case AppPermissionsPullRequestsRead, AppPermissionsPullRequestsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsRepositoryHooks is what the field RepositoryHooks of AppPermissions holds.
@@ -893,11 +798,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsRepositoryHooks) Known() bool {
-	switch v {
-	case AppPermissionsRepositoryHooksRead, AppPermissionsRepositoryHooksWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsRepositoryProjects is what the field RepositoryProjects of AppPermissions holds.
@@ -911,11 +812,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsRepositoryProjects) Known() bool {
-	switch v {
-	case AppPermissionsRepositoryProjectsRead, AppPermissionsRepositoryProjectsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsSecretScanningAlerts is what the field SecretScanningAlerts of AppPermissions holds.
@@ -929,11 +826,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsSecretScanningAlerts) Known() bool {
-	switch v {
-	case AppPermissionsSecretScanningAlertsRead, AppPermissionsSecretScanningAlertsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsSecrets is what the field Secrets of AppPermissions holds.
@@ -947,11 +840,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsSecrets) Known() bool {
-	switch v {
-	case AppPermissionsSecretsRead, AppPermissionsSecretsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsSecurityEvents is what the field SecurityEvents of AppPermissions holds.
@@ -965,11 +854,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsSecurityEvents) Known() bool {
-	switch v {
-	case AppPermissionsSecurityEventsRead, AppPermissionsSecurityEventsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsSecurityScanningAlert is what the field SecurityScanningAlert of AppPermissions holds.
@@ -983,11 +868,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsSecurityScanningAlert) Known() bool {
-	switch v {
-	case AppPermissionsSecurityScanningAlertRead, AppPermissionsSecurityScanningAlertWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsSingleFile is what the field SingleFile of AppPermissions holds.
@@ -1001,11 +882,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsSingleFile) Known() bool {
-	switch v {
-	case AppPermissionsSingleFileRead, AppPermissionsSingleFileWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsStarring is what the field Starring of AppPermissions holds.
@@ -1019,11 +896,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsStarring) Known() bool {
-	switch v {
-	case AppPermissionsStarringRead, AppPermissionsStarringWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsStatuses is what the field Statuses of AppPermissions holds.
@@ -1037,11 +910,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsStatuses) Known() bool {
-	switch v {
-	case AppPermissionsStatusesRead, AppPermissionsStatusesWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsTeamDiscussions is what the field TeamDiscussions of AppPermissions holds.
@@ -1055,11 +924,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsTeamDiscussions) Known() bool {
-	switch v {
-	case AppPermissionsTeamDiscussionsRead, AppPermissionsTeamDiscussionsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsVulnerabilityAlerts is what the field VulnerabilityAlerts of AppPermissions holds.
@@ -1073,11 +938,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsVulnerabilityAlerts) Known() bool {
-	switch v {
-	case AppPermissionsVulnerabilityAlertsRead, AppPermissionsVulnerabilityAlertsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsWatching is what the field Watching of AppPermissions holds.
@@ -1091,11 +952,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsWatching) Known() bool {
-	switch v {
-	case AppPermissionsWatchingRead, AppPermissionsWatchingWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppPermissionsWorkflows is what the field Workflows of AppPermissions holds.
@@ -1109,11 +966,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppPermissionsWorkflows) Known() bool {
-	switch v {
-	case AppPermissionsWorkflowsRead, AppPermissionsWorkflowsWrite:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|read|write|")
 }
 
 // AppEventsItem is what the field EventsItem of App holds.
@@ -1179,11 +1032,15 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AppEventsItem) Known() bool {
-	switch v {
-	case AppEventsItemBranchProtectionRule, AppEventsItemCheckRun, AppEventsItemCheckSuite, AppEventsItemCodeScanningAlert, AppEventsItemCommitComment, AppEventsItemCreate, AppEventsItemDelete, AppEventsItemDependabotAlert, AppEventsItemDeployment, AppEventsItemDeploymentProtectionRule, AppEventsItemDeploymentReview, AppEventsItemDeploymentStatus, AppEventsItemDeployKey, AppEventsItemDiscussion, AppEventsItemDiscussionComment, AppEventsItemFork, AppEventsItemGollum, AppEventsItemIssues, AppEventsItemIssueComment, AppEventsItemLabel, AppEventsItemMember, AppEventsItemMembership, AppEventsItemMergeGroup, AppEventsItemMergeQueueEntry, AppEventsItemMilestone, AppEventsItemOrganization, AppEventsItemOrgBlock, AppEventsItemPageBuild, AppEventsItemProject, AppEventsItemProjectsV2Item, AppEventsItemProjectCard, AppEventsItemProjectColumn, AppEventsItemPublic, AppEventsItemPullRequest, AppEventsItemPullRequestReview, AppEventsItemPullRequestReviewComment, AppEventsItemPullRequestReviewThread, AppEventsItemPush, AppEventsItemRegistryPackage, AppEventsItemRelease, AppEventsItemRepository, AppEventsItemRepositoryDispatch, AppEventsItemRepositoryRuleset, AppEventsItemSecretScanningAlert, AppEventsItemSecretScanningAlertLocation, AppEventsItemSecurityAndAnalysis, AppEventsItemStar, AppEventsItemStatus, AppEventsItemTeam, AppEventsItemTeamAdd, AppEventsItemWatch, AppEventsItemWorkflowDispatch, AppEventsItemWorkflowJob, AppEventsItemWorkflowRun:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|branch_protection_rule|check_run|check_suite|code_scanning_alert|commit_comment|"+
+		"create|delete|dependabot_alert|deployment|deployment_protection_rule|deployment_review|"+
+		"deployment_status|deploy_key|discussion|discussion_comment|fork|gollum|issues|issue_comment|"+
+		"label|member|membership|merge_group|merge_queue_entry|milestone|organization|org_block|"+
+		"page_build|project|projects_v2_item|project_card|project_column|public|pull_request|"+
+		"pull_request_review|pull_request_review_comment|pull_request_review_thread|push|"+
+		"registry_package|release|repository|repository_dispatch|repository_ruleset|secret_scanning_alert|"+
+		"secret_scanning_alert_location|security_and_analysis|star|status|team|team_add|watch|"+
+		"workflow_dispatch|workflow_job|workflow_run|")
 }
 
 // AuthorAssociation is the schema's type author_association.
@@ -1203,11 +1060,23 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v AuthorAssociation) Known() bool {
-	switch v {
-	case AuthorAssociationCOLLABORATOR, AuthorAssociationCONTRIBUTOR, AuthorAssociationFIRSTTIMER, AuthorAssociationFIRSTTIMECONTRIBUTOR, AuthorAssociationMANNEQUIN, AuthorAssociationMEMBER, AuthorAssociationNONE, AuthorAssociationOWNER:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|COLLABORATOR|CONTRIBUTOR|FIRST_TIMER|FIRST_TIME_CONTRIBUTOR|MANNEQUIN|MEMBER|NONE|"+
+		"OWNER|")
+}
+
+// AutoMergeMergeMethod is what the field MergeMethod of AutoMerge holds.
+type AutoMergeMergeMethod string
+
+// The values of AutoMergeMergeMethod that the schema knows.
+const (
+	AutoMergeMergeMethodMerge  AutoMergeMergeMethod = "merge"
+	AutoMergeMergeMethodSquash AutoMergeMergeMethod = "squash"
+	AutoMergeMergeMethodRebase AutoMergeMergeMethod = "rebase"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v AutoMergeMergeMethod) Known() bool {
+	return payload.Known(string(v), "|merge|squash|rebase|")
 }
 
 // IssueState is what the field State of Issue holds.
@@ -1221,11 +1090,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v IssueState) Known() bool {
-	switch v {
-	case IssueStateOpen, IssueStateClosed:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|open|closed|")
 }
 
 // IssueActiveLockReason is what the field ActiveLockReason of Issue holds.
@@ -1241,48 +1106,37 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v IssueActiveLockReason) Known() bool {
-	switch v {
-	case IssueActiveLockReasonResolved, IssueActiveLockReasonOffTopic, IssueActiveLockReasonTooHeated, IssueActiveLockReasonSpam:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|resolved|off-topic|too heated|spam|")
 }
 
-// MilestoneState is what the field State of Milestone holds.
-type MilestoneState string
+// SimplePullRequestState is what the field State of SimplePullRequest holds.
+type SimplePullRequestState string
 
-// The values of MilestoneState that the schema knows.
+// The values of SimplePullRequestState that the schema knows.
 const (
-	MilestoneStateOpen   MilestoneState = "open"
-	MilestoneStateClosed MilestoneState = "closed"
+	SimplePullRequestStateOpen   SimplePullRequestState = "open"
+	SimplePullRequestStateClosed SimplePullRequestState = "closed"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v MilestoneState) Known() bool {
-	switch v {
-	case MilestoneStateOpen, MilestoneStateClosed:
-		return true
-	}
-	return false
+func (v SimplePullRequestState) Known() bool {
+	return payload.Known(string(v), "|open|closed|")
 }
 
-// RepositoryVisibility is what the field Visibility of Repository holds.
-type RepositoryVisibility string
+// SimplePullRequestActiveLockReason is what the field ActiveLockReason of SimplePullRequest holds.
+type SimplePullRequestActiveLockReason string
 
-// The values of RepositoryVisibility that the schema knows.
+// The values of SimplePullRequestActiveLockReason that the schema knows.
 const (
-	RepositoryVisibilityPublic   RepositoryVisibility = "public"
-	RepositoryVisibilityPrivate  RepositoryVisibility = "private"
-	RepositoryVisibilityInternal RepositoryVisibility = "internal"
+	SimplePullRequestActiveLockReasonResolved  SimplePullRequestActiveLockReason = "resolved"
+	SimplePullRequestActiveLockReasonOffTopic  SimplePullRequestActiveLockReason = "off-topic"
+	SimplePullRequestActiveLockReasonTooHeated SimplePullRequestActiveLockReason = "too heated"
+	SimplePullRequestActiveLockReasonSpam      SimplePullRequestActiveLockReason = "spam"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v RepositoryVisibility) Known() bool {
-	switch v {
-	case RepositoryVisibilityPublic, RepositoryVisibilityPrivate, RepositoryVisibilityInternal:
-		return true
-	}
-	return false
+func (v SimplePullRequestActiveLockReason) Known() bool {
+	return payload.Known(string(v), "|resolved|off-topic|too heated|spam|")
 }
 
 // UserType is what the field Type of User holds.
@@ -1297,9 +1151,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v UserType) Known() bool {
-	switch v {
-	case UserTypeBot, UserTypeUser, UserTypeOrganization:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|Bot|User|Organization|")
 }

@@ -78,88 +78,7 @@ func (e WorkflowRunRequested) Validate() error {
 
 func (WorkflowRunRequested) isWorkflowRunEvent() {}
 
-// CommitSimple is the schema's type commit_simple.
-type CommitSimple struct {
-	ID        string    `json:"id"`
-	TreeID    string    `json:"tree_id"`
-	Message   string    `json:"message"`
-	Timestamp string    `json:"timestamp"`
-	Author    Committer `json:"author"`
-	Committer Committer `json:"committer"`
-}
-
-// ReferencedWorkflow is the schema's type referenced_workflow.
-type ReferencedWorkflow struct {
-	Path string  `json:"path"`
-	SHA  string  `json:"sha"`
-	Ref  *string `json:"ref,omitempty"`
-}
-
-// RepositoryLite is the schema's type repository_lite.
-type RepositoryLite struct {
-	ArchiveURL       string  `json:"archive_url"`
-	AssigneesURL     string  `json:"assignees_url"`
-	BlobsURL         string  `json:"blobs_url"`
-	BranchesURL      string  `json:"branches_url"`
-	CollaboratorsURL string  `json:"collaborators_url"`
-	CommentsURL      string  `json:"comments_url"`
-	CommitsURL       string  `json:"commits_url"`
-	CompareURL       string  `json:"compare_url"`
-	ContentsURL      string  `json:"contents_url"`
-	ContributorsURL  string  `json:"contributors_url"`
-	DeploymentsURL   string  `json:"deployments_url"`
-	Description      *string `json:"description"`
-	DownloadsURL     string  `json:"downloads_url"`
-	EventsURL        string  `json:"events_url"`
-	Fork             bool    `json:"fork"`
-	ForksURL         string  `json:"forks_url"`
-	FullName         string  `json:"full_name"`
-	GitCommitsURL    string  `json:"git_commits_url"`
-	GitRefsURL       string  `json:"git_refs_url"`
-	GitTagsURL       string  `json:"git_tags_url"`
-	HooksURL         string  `json:"hooks_url"`
-	HTMLURL          string  `json:"html_url"`
-	ID               int64   `json:"id"`
-	IssueCommentURL  string  `json:"issue_comment_url"`
-	IssueEventsURL   string  `json:"issue_events_url"`
-	IssuesURL        string  `json:"issues_url"`
-	KeysURL          string  `json:"keys_url"`
-	LabelsURL        string  `json:"labels_url"`
-	LanguagesURL     string  `json:"languages_url"`
-	MergesURL        string  `json:"merges_url"`
-	MilestonesURL    string  `json:"milestones_url"`
-	Name             string  `json:"name"`
-	NodeID           string  `json:"node_id"`
-	NotificationsURL string  `json:"notifications_url"`
-	Owner            User    `json:"owner"`
-	Private          bool    `json:"private"`
-	PullsURL         string  `json:"pulls_url"`
-	ReleasesURL      string  `json:"releases_url"`
-	StargazersURL    string  `json:"stargazers_url"`
-	StatusesURL      string  `json:"statuses_url"`
-	SubscribersURL   string  `json:"subscribers_url"`
-	SubscriptionURL  string  `json:"subscription_url"`
-	TagsURL          string  `json:"tags_url"`
-	TeamsURL         string  `json:"teams_url"`
-	TreesURL         string  `json:"trees_url"`
-	URL              string  `json:"url"`
-}
-
-// Workflow is the schema's type workflow.
-type Workflow struct {
-	BadgeURL  string       `json:"badge_url"`
-	CreatedAt payload.Time `json:"created_at"`
-	HTMLURL   string       `json:"html_url"`
-	ID        int64        `json:"id"`
-	Name      string       `json:"name"`
-	NodeID    string       `json:"node_id"`
-	Path      string       `json:"path"`
-	State     string       `json:"state"`
-	UpdatedAt payload.Time `json:"updated_at"`
-	URL       string       `json:"url"`
-}
-
-// WorkflowRun is the schema's type workflow_run.
+// WorkflowRun is the schema's type workflow-run.
 type WorkflowRun struct {
 	ArtifactsURL        string                        `json:"artifacts_url"`
 	CancelURL           string                        `json:"cancel_url"`
@@ -238,11 +157,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v WorkflowRunConclusion) Known() bool {
-	switch v {
-	case WorkflowRunConclusionSuccess, WorkflowRunConclusionFailure, WorkflowRunConclusionNeutral, WorkflowRunConclusionCancelled, WorkflowRunConclusionTimedOut, WorkflowRunConclusionActionRequired, WorkflowRunConclusionStale, WorkflowRunConclusionSkipped:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|success|failure|neutral|cancelled|timed_out|action_required|stale|skipped|")
 }
 
 // WorkflowRunStatus is what the field Status of WorkflowRun holds.
@@ -259,9 +174,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v WorkflowRunStatus) Known() bool {
-	switch v {
-	case WorkflowRunStatusRequested, WorkflowRunStatusInProgress, WorkflowRunStatusCompleted, WorkflowRunStatusQueued, WorkflowRunStatusWaiting:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|requested|in_progress|completed|queued|waiting|")
 }

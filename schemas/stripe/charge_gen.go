@@ -28,24 +28,19 @@ const ChargeDisputeClosedType = "stripe.charge.dispute.closed"
 
 // ChargeDisputeClosed is the payload of charge.dispute.closed.
 type ChargeDisputeClosed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       ChargeDisputeEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeDisputeEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -62,24 +57,19 @@ const ChargeDisputeCreatedType = "stripe.charge.dispute.created"
 
 // ChargeDisputeCreated is the payload of charge.dispute.created.
 type ChargeDisputeCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       ChargeDisputeEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeDisputeEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -96,24 +86,19 @@ const ChargeDisputeFundsReinstatedType = "stripe.charge.dispute.funds_reinstated
 
 // ChargeDisputeFundsReinstated is the payload of charge.dispute.funds_reinstated.
 type ChargeDisputeFundsReinstated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       ChargeDisputeEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeDisputeEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -130,24 +115,19 @@ const ChargeDisputeFundsWithdrawnType = "stripe.charge.dispute.funds_withdrawn"
 
 // ChargeDisputeFundsWithdrawn is the payload of charge.dispute.funds_withdrawn.
 type ChargeDisputeFundsWithdrawn struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       ChargeDisputeEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeDisputeEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -164,24 +144,19 @@ const ChargeDisputeUpdatedType = "stripe.charge.dispute.updated"
 
 // ChargeDisputeUpdated is the payload of charge.dispute.updated.
 type ChargeDisputeUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       ChargeDisputeEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeDisputeEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -198,24 +173,19 @@ const ChargeCapturedType = "stripe.charge.captured"
 
 // ChargeCaptured is the payload of charge.captured.
 type ChargeCaptured struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -231,24 +201,19 @@ const ChargeExpiredType = "stripe.charge.expired"
 
 // ChargeExpired is the payload of charge.expired.
 type ChargeExpired struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -264,24 +229,19 @@ const ChargeFailedType = "stripe.charge.failed"
 
 // ChargeFailed is the payload of charge.failed.
 type ChargeFailed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -297,24 +257,19 @@ const ChargePendingType = "stripe.charge.pending"
 
 // ChargePending is the payload of charge.pending.
 type ChargePending struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -330,24 +285,19 @@ const ChargeRefundedType = "stripe.charge.refunded"
 
 // ChargeRefunded is the payload of charge.refunded.
 type ChargeRefunded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -363,24 +313,19 @@ const ChargeSucceededType = "stripe.charge.succeeded"
 
 // ChargeSucceeded is the payload of charge.succeeded.
 type ChargeSucceeded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -396,24 +341,19 @@ const ChargeUpdatedType = "stripe.charge.updated"
 
 // ChargeUpdated is the payload of charge.updated.
 type ChargeUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       ChargeEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeEventData          `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -429,24 +369,19 @@ const ChargeRefundUpdatedType = "stripe.charge.refund.updated"
 
 // ChargeRefundUpdated is the payload of charge.refund.updated.
 type ChargeRefundUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string               `json:"account,omitempty"`
+	APIVersion *string               `json:"api_version"`
+	Context    *string               `json:"context,omitempty"`
+	Created    payload.Unix          `json:"created"`
+	Data       ChargeRefundEventData `json:"data"`
+	ID         string                `json:"id"`
+	Livemode   bool                  `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       ChargeRefundEventData    `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -458,71 +393,61 @@ func (e ChargeRefundUpdated) Validate() error {
 func (ChargeRefundUpdated) isChargeEvent()       {}
 func (ChargeRefundUpdated) isChargeRefundEvent() {}
 
-// AmazonPayUnderlyingPaymentMethodFundingDetails is the schema's type
-// amazon_pay_underlying_payment_method_funding_details.
-type AmazonPayUnderlyingPaymentMethodFundingDetails struct {
-	Card *PaymentMethodDetailsPassthroughCard                                 `json:"card,omitempty"`
-	Type payload.Nullable[AmazonPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
-}
-
-// BillingDetails is the schema's type billing_details.
-type BillingDetails struct {
-	Address payload.Nullable[Address] `json:"address,omitzero"`
-	Email   payload.Nullable[string]  `json:"email,omitzero"`
-	Name    payload.Nullable[string]  `json:"name,omitzero"`
-	Phone   payload.Nullable[string]  `json:"phone,omitzero"`
-	TaxID   payload.Nullable[string]  `json:"tax_id,omitzero"`
-}
-
 // Charge is the schema's type charge.
 type Charge struct {
-	ID string `json:"id"`
-	// Always "charge".
-	Object                        string                                 `json:"object"`
 	Amount                        int64                                  `json:"amount"`
 	AmountCaptured                int64                                  `json:"amount_captured"`
 	AmountRefunded                int64                                  `json:"amount_refunded"`
-	Application                   payload.Expandable[json.RawMessage]    `json:"application,omitzero"`
-	ApplicationFee                payload.Expandable[json.RawMessage]    `json:"application_fee,omitzero"`
-	ApplicationFeeAmount          payload.Nullable[int64]                `json:"application_fee_amount,omitzero"`
-	BalanceTransaction            payload.Expandable[json.RawMessage]    `json:"balance_transaction,omitzero"`
+	Application                   payload.Expandable[Application]        `json:"application"`
+	ApplicationFee                payload.Expandable[ApplicationFee]     `json:"application_fee"`
+	ApplicationFeeAmount          *int64                                 `json:"application_fee_amount"`
+	AuthorizationCode             *string                                `json:"authorization_code,omitempty"`
+	BalanceTransaction            payload.Expandable[BalanceTransaction] `json:"balance_transaction"`
 	BillingDetails                BillingDetails                         `json:"billing_details"`
-	CalculatedStatementDescriptor payload.Nullable[string]               `json:"calculated_statement_descriptor,omitzero"`
+	CalculatedStatementDescriptor *string                                `json:"calculated_statement_descriptor"`
 	Captured                      bool                                   `json:"captured"`
 	Created                       payload.Unix                           `json:"created"`
 	Currency                      string                                 `json:"currency"`
-	Customer                      payload.Expandable[Customer]           `json:"customer,omitzero"`
-	Description                   payload.Nullable[string]               `json:"description,omitzero"`
+	Customer                      payload.Expandable[Customer]           `json:"customer"`
+	Description                   *string                                `json:"description"`
 	Disputed                      bool                                   `json:"disputed"`
-	FailureBalanceTransaction     payload.Expandable[json.RawMessage]    `json:"failure_balance_transaction,omitzero"`
-	FailureCode                   payload.Nullable[string]               `json:"failure_code,omitzero"`
-	FailureMessage                payload.Nullable[string]               `json:"failure_message,omitzero"`
-	FraudDetails                  payload.Nullable[ChargeFraudDetails]   `json:"fraud_details,omitzero"`
+	FailureBalanceTransaction     payload.Expandable[BalanceTransaction] `json:"failure_balance_transaction"`
+	FailureCode                   *string                                `json:"failure_code"`
+	FailureMessage                *string                                `json:"failure_message"`
+	FraudDetails                  *ChargeFraudDetails                    `json:"fraud_details"`
+	ID                            string                                 `json:"id"`
+	Level3                        *Level3                                `json:"level3,omitempty"`
 	Livemode                      bool                                   `json:"livemode"`
 	Metadata                      map[string]string                      `json:"metadata"`
-	OnBehalfOf                    payload.Expandable[json.RawMessage]    `json:"on_behalf_of,omitzero"`
-	Outcome                       payload.Nullable[ChargeOutcome]        `json:"outcome,omitzero"`
-	Paid                          bool                                   `json:"paid"`
-	PaymentIntent                 payload.Expandable[PaymentIntent]      `json:"payment_intent,omitzero"`
-	PaymentMethod                 payload.Nullable[string]               `json:"payment_method,omitzero"`
-	PaymentMethodDetails          payload.Nullable[PaymentMethodDetails] `json:"payment_method_details,omitzero"`
-	PresentmentDetails            *PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
-	RadarOptions                  *RadarOptions                          `json:"radar_options,omitempty"`
-	ReceiptEmail                  payload.Nullable[string]               `json:"receipt_email,omitzero"`
-	ReceiptNumber                 payload.Nullable[string]               `json:"receipt_number,omitzero"`
-	ReceiptURL                    payload.Nullable[string]               `json:"receipt_url,omitzero"`
-	Refunded                      bool                                   `json:"refunded"`
-	Refunds                       payload.Nullable[ChargeRefunds]        `json:"refunds,omitzero"`
-	Review                        payload.Expandable[json.RawMessage]    `json:"review,omitzero"`
-	Shipping                      payload.Nullable[Shipping]             `json:"shipping,omitzero"`
-	SourceTransfer                payload.Expandable[json.RawMessage]    `json:"source_transfer,omitzero"`
-	StatementDescriptor           payload.Nullable[string]               `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix     payload.Nullable[string]               `json:"statement_descriptor_suffix,omitzero"`
-	Status                        ChargeStatus                           `json:"status"`
-	Transfer                      payload.Expandable[json.RawMessage]    `json:"transfer,omitzero"`
-	TransferData                  payload.Nullable[ChargeTransferData]   `json:"transfer_data,omitzero"`
-	TransferGroup                 payload.Nullable[string]               `json:"transfer_group,omitzero"`
+	// Always "charge".
+	Object                    string                                       `json:"object"`
+	OnBehalfOf                payload.Expandable[Account]                  `json:"on_behalf_of"`
+	Outcome                   *ChargeOutcome                               `json:"outcome"`
+	Paid                      bool                                         `json:"paid"`
+	PaymentIntent             payload.Expandable[PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod             *string                                      `json:"payment_method"`
+	PaymentMethodDetails      *PaymentMethodDetails                        `json:"payment_method_details"`
+	PresentmentDetails        *PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	RadarOptions              *RadarRadarOptions                           `json:"radar_options,omitempty"`
+	ReceiptEmail              *string                                      `json:"receipt_email"`
+	ReceiptNumber             *string                                      `json:"receipt_number"`
+	ReceiptURL                *string                                      `json:"receipt_url"`
+	Redaction                 payload.Nullable[ChargeAPIResourceRedaction] `json:"redaction,omitzero"`
+	Refunded                  bool                                         `json:"refunded"`
+	Refunds                   payload.Nullable[ChargeRefunds]              `json:"refunds,omitzero"`
+	Review                    payload.Expandable[Review]                   `json:"review"`
+	Shipping                  *Shipping                                    `json:"shipping"`
+	Source                    *PaymentSource                               `json:"source"`
+	SourceTransfer            payload.Expandable[Transfer]                 `json:"source_transfer"`
+	StatementDescriptor       *string                                      `json:"statement_descriptor"`
+	StatementDescriptorSuffix *string                                      `json:"statement_descriptor_suffix"`
+	Status                    ChargeStatus                                 `json:"status"`
+	Transfer                  payload.Expandable[Transfer]                 `json:"transfer,omitzero"`
+	TransferData              *ChargeTransferData                          `json:"transfer_data"`
+	TransferGroup             *string                                      `json:"transfer_group"`
 }
+
+func (Charge) isBalanceTransactionSourceObject() {}
 
 // ChargeRefunds is what the field Refunds of Charge holds.
 type ChargeRefunds struct {
@@ -533,17 +458,20 @@ type ChargeRefunds struct {
 	URL    string `json:"url"`
 }
 
+// ChargeAPIResourceRedaction is the schema's type charge_api_resource_redaction.
+type ChargeAPIResourceRedaction struct {
+	Status ChargeAPIResourceRedactionStatus `json:"status"`
+}
+
 // ChargeDisputeEventData is what the field Data of ChargeDisputeEvent holds.
 type ChargeDisputeEventData struct {
-	Object Dispute `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Dispute         `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
 // ChargeEventData is what the field Data of ChargeEvent holds.
 type ChargeEventData struct {
-	Object Charge `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Charge          `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
@@ -555,761 +483,28 @@ type ChargeFraudDetails struct {
 
 // ChargeOutcome is the schema's type charge_outcome.
 type ChargeOutcome struct {
-	AdviceCode         payload.Nullable[ChargeOutcomeAdviceCode] `json:"advice_code,omitzero"`
-	NetworkAdviceCode  payload.Nullable[string]                  `json:"network_advice_code,omitzero"`
-	NetworkDeclineCode payload.Nullable[string]                  `json:"network_decline_code,omitzero"`
-	NetworkStatus      payload.Nullable[string]                  `json:"network_status,omitzero"`
-	Reason             payload.Nullable[string]                  `json:"reason,omitzero"`
-	RiskLevel          *string                                   `json:"risk_level,omitempty"`
-	RiskScore          *int64                                    `json:"risk_score,omitempty"`
-	Rule               payload.Expandable[json.RawMessage]       `json:"rule,omitzero"`
-	SellerMessage      payload.Nullable[string]                  `json:"seller_message,omitzero"`
-	Type               string                                    `json:"type"`
+	AdviceCode         *ChargeOutcomeAdviceCode `json:"advice_code"`
+	NetworkAdviceCode  *string                  `json:"network_advice_code"`
+	NetworkDeclineCode *string                  `json:"network_decline_code"`
+	NetworkStatus      *string                  `json:"network_status"`
+	Reason             *string                  `json:"reason"`
+	RiskLevel          *string                  `json:"risk_level,omitempty"`
+	RiskScore          *int64                   `json:"risk_score,omitempty"`
+	Rule               payload.Expandable[Rule] `json:"rule,omitzero"`
+	SellerMessage      *string                  `json:"seller_message"`
+	Type               string                   `json:"type"`
 }
 
 // ChargeRefundEventData is what the field Data of ChargeRefundEvent holds.
 type ChargeRefundEventData struct {
-	Object Refund `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Refund          `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
 // ChargeTransferData is the schema's type charge_transfer_data.
 type ChargeTransferData struct {
-	Amount      payload.Nullable[int64]             `json:"amount,omitzero"`
-	Destination payload.Expandable[json.RawMessage] `json:"destination"`
-}
-
-// InternalCard is the schema's type internal_card.
-type InternalCard struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
-}
-
-// KlarnaAddress is the schema's type klarna_address.
-type KlarnaAddress struct {
-	Country payload.Nullable[string] `json:"country,omitzero"`
-}
-
-// KlarnaPayerDetails is the schema's type klarna_payer_details.
-type KlarnaPayerDetails struct {
-	Address payload.Nullable[KlarnaAddress] `json:"address,omitzero"`
-}
-
-// AlmaDetailsInstallments is the schema's type
-// payment_flows_private_payment_methods_alma_details_resource_installments.
-type AlmaDetailsInstallments struct {
-	Count int64 `json:"count"`
-}
-
-// CardDetailsExtendedAuthorization is the schema's type
-// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_extended_authorization_extended_authorization.
-type CardDetailsExtendedAuthorization struct {
-	Status CardDetailsExtendedAuthorizationStatus `json:"status"`
-}
-
-// CardDetailsIncrementalAuthorization is the schema's type
-// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_incremental_authorization_incremental_authorization.
-type CardDetailsIncrementalAuthorization struct {
-	Status CardDetailsIncrementalAuthorizationStatus `json:"status"`
-}
-
-// CardDetailsOvercapture is the schema's type
-// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_overcapture_overcapture.
-type CardDetailsOvercapture struct {
-	MaximumAmountCapturable int64                        `json:"maximum_amount_capturable"`
-	Status                  CardDetailsOvercaptureStatus `json:"status"`
-}
-
-// CardDetailsMulticapture is the schema's type
-// payment_flows_private_payment_methods_card_details_api_resource_multicapture.
-type CardDetailsMulticapture struct {
-	Status CardDetailsMulticaptureStatus `json:"status"`
-}
-
-// CardPresentCommonWallet is the schema's type
-// payment_flows_private_payment_methods_card_present_common_wallet.
-type CardPresentCommonWallet struct {
-	Type CardPresentCommonWalletType `json:"type"`
-}
-
-// KonbiniDetailsStore is the schema's type
-// payment_flows_private_payment_methods_konbini_details_resource_store.
-type KonbiniDetailsStore struct {
-	Chain payload.Nullable[KonbiniDetailsStoreChain] `json:"chain,omitzero"`
-}
-
-// PaymentMethodDetails is the schema's type payment_method_details.
-type PaymentMethodDetails struct {
-	AchCreditTransfer *PaymentMethodDetailsAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
-	AchDebit          *PaymentMethodDetailsAchDebit          `json:"ach_debit,omitempty"`
-	AcssDebit         *PaymentMethodDetailsAcssDebit         `json:"acss_debit,omitempty"`
-	Affirm            *PaymentMethodDetailsAffirm            `json:"affirm,omitempty"`
-	AfterpayClearpay  *PaymentMethodDetailsAfterpayClearpay  `json:"afterpay_clearpay,omitempty"`
-	Alipay            *PaymentMethodDetailsAlipay            `json:"alipay,omitempty"`
-	Alma              *PaymentMethodDetailsAlma              `json:"alma,omitempty"`
-	AmazonPay         *PaymentMethodDetailsAmazonPay         `json:"amazon_pay,omitempty"`
-	AuBecsDebit       *PaymentMethodDetailsAuBecsDebit       `json:"au_becs_debit,omitempty"`
-	BacsDebit         *PaymentMethodDetailsBacsDebit         `json:"bacs_debit,omitempty"`
-	Bancontact        *PaymentMethodDetailsBancontact        `json:"bancontact,omitempty"`
-	Billie            *PaymentMethodDetailsBillie            `json:"billie,omitempty"`
-	Bizum             *PaymentMethodDetailsBizum             `json:"bizum,omitempty"`
-	Blik              *PaymentMethodDetailsBlik              `json:"blik,omitempty"`
-	Boleto            *PaymentMethodDetailsBoleto            `json:"boleto,omitempty"`
-	Card              *PaymentMethodDetailsCard              `json:"card,omitempty"`
-	CardPresent       *PaymentMethodDetailsCardPresent       `json:"card_present,omitempty"`
-	Cashapp           *PaymentMethodDetailsCashapp           `json:"cashapp,omitempty"`
-	Crypto            *PaymentMethodDetailsCrypto            `json:"crypto,omitempty"`
-	CustomerBalance   json.RawMessage                        `json:"customer_balance,omitempty"`
-	Eps               *PaymentMethodDetailsEps               `json:"eps,omitempty"`
-	Fpx               *PaymentMethodDetailsFpx               `json:"fpx,omitempty"`
-	Giropay           *PaymentMethodDetailsGiropay           `json:"giropay,omitempty"`
-	Grabpay           *PaymentMethodDetailsGrabpay           `json:"grabpay,omitempty"`
-	Ideal             *PaymentMethodDetailsIdeal             `json:"ideal,omitempty"`
-	InteracPresent    *PaymentMethodDetailsInteracPresent    `json:"interac_present,omitempty"`
-	KakaoPay          *PaymentMethodDetailsKakaoPay          `json:"kakao_pay,omitempty"`
-	Klarna            *PaymentMethodDetailsKlarna            `json:"klarna,omitempty"`
-	Konbini           *PaymentMethodDetailsKonbini           `json:"konbini,omitempty"`
-	KrCard            *PaymentMethodDetailsKrCard            `json:"kr_card,omitempty"`
-	Link              *PaymentMethodDetailsLink              `json:"link,omitempty"`
-	MbWay             json.RawMessage                        `json:"mb_way,omitempty"`
-	Mobilepay         *PaymentMethodDetailsMobilepay         `json:"mobilepay,omitempty"`
-	Multibanco        *PaymentMethodDetailsMultibanco        `json:"multibanco,omitempty"`
-	NaverPay          *PaymentMethodDetailsNaverPay          `json:"naver_pay,omitempty"`
-	NzBankAccount     *PaymentMethodDetailsNzBankAccount     `json:"nz_bank_account,omitempty"`
-	Oxxo              *PaymentMethodDetailsOxxo              `json:"oxxo,omitempty"`
-	P24               *PaymentMethodDetailsP24               `json:"p24,omitempty"`
-	PayByBank         json.RawMessage                        `json:"pay_by_bank,omitempty"`
-	Payco             *PaymentMethodDetailsPayco             `json:"payco,omitempty"`
-	Paynow            *PaymentMethodDetailsPaynow            `json:"paynow,omitempty"`
-	Paypal            *PaymentMethodDetailsPaypal            `json:"paypal,omitempty"`
-	Payto             *PaymentMethodDetailsPayto             `json:"payto,omitempty"`
-	Pix               *PaymentMethodDetailsPix               `json:"pix,omitempty"`
-	Promptpay         *PaymentMethodDetailsPromptpay         `json:"promptpay,omitempty"`
-	RevolutPay        *PaymentMethodDetailsRevolutPay        `json:"revolut_pay,omitempty"`
-	SamsungPay        *PaymentMethodDetailsSamsungPay        `json:"samsung_pay,omitempty"`
-	Satispay          *PaymentMethodDetailsSatispay          `json:"satispay,omitempty"`
-	Scalapay          *PaymentMethodDetailsScalapay          `json:"scalapay,omitempty"`
-	SEPADebit         *PaymentMethodDetailsSEPADebit         `json:"sepa_debit,omitempty"`
-	Sofort            *PaymentMethodDetailsSofort            `json:"sofort,omitempty"`
-	StripeAccount     json.RawMessage                        `json:"stripe_account,omitempty"`
-	Sunbit            *PaymentMethodDetailsSunbit            `json:"sunbit,omitempty"`
-	Swish             *PaymentMethodDetailsSwish             `json:"swish,omitempty"`
-	Twint             *PaymentMethodDetailsTwint             `json:"twint,omitempty"`
-	Type              string                                 `json:"type"`
-	Upi               *PaymentMethodDetailsUpi               `json:"upi,omitempty"`
-	UsBankAccount     *PaymentMethodDetailsUsBankAccount     `json:"us_bank_account,omitempty"`
-	Wechat            json.RawMessage                        `json:"wechat,omitempty"`
-	WechatPay         *PaymentMethodDetailsWechatPay         `json:"wechat_pay,omitempty"`
-	Zip               json.RawMessage                        `json:"zip,omitempty"`
-}
-
-// PaymentMethodDetailsAchCreditTransfer is the schema's type
-// payment_method_details_ach_credit_transfer.
-type PaymentMethodDetailsAchCreditTransfer struct {
-	AccountNumber payload.Nullable[string] `json:"account_number,omitzero"`
-	BankName      payload.Nullable[string] `json:"bank_name,omitzero"`
-	RoutingNumber payload.Nullable[string] `json:"routing_number,omitzero"`
-	SwiftCode     payload.Nullable[string] `json:"swift_code,omitzero"`
-}
-
-// PaymentMethodDetailsAchDebit is the schema's type payment_method_details_ach_debit.
-type PaymentMethodDetailsAchDebit struct {
-	AccountHolderType payload.Nullable[PaymentMethodDetailsAchDebitAccountHolderType] `json:"account_holder_type,omitzero"`
-	BankName          payload.Nullable[string]                                        `json:"bank_name,omitzero"`
-	Country           payload.Nullable[string]                                        `json:"country,omitzero"`
-	Fingerprint       payload.Nullable[string]                                        `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                        `json:"last4,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                        `json:"routing_number,omitzero"`
-}
-
-// PaymentMethodDetailsAcssDebit is the schema's type payment_method_details_acss_debit.
-type PaymentMethodDetailsAcssDebit struct {
-	BankName          payload.Nullable[string] `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	InstitutionNumber payload.Nullable[string] `json:"institution_number,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
-	TransitNumber     payload.Nullable[string] `json:"transit_number,omitzero"`
-}
-
-// PaymentMethodDetailsAffirm is the schema's type payment_method_details_affirm.
-type PaymentMethodDetailsAffirm struct {
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsAfterpayClearpay is the schema's type payment_method_details_afterpay_clearpay.
-type PaymentMethodDetailsAfterpayClearpay struct {
-	OrderID   payload.Nullable[string] `json:"order_id,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
-}
-
-// PaymentMethodDetailsAlipay is the schema's type payment_method_details_alipay.
-type PaymentMethodDetailsAlipay struct {
-	BuyerID       *string                  `json:"buyer_id,omitempty"`
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsAlma is the schema's type payment_method_details_alma.
-type PaymentMethodDetailsAlma struct {
-	Installments  *AlmaDetailsInstallments `json:"installments,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsAmazonPay is the schema's type payment_method_details_amazon_pay.
-type PaymentMethodDetailsAmazonPay struct {
-	Funding       *AmazonPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                        `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsAuBecsDebit is the schema's type payment_method_details_au_becs_debit.
-type PaymentMethodDetailsAuBecsDebit struct {
-	BsbNumber         payload.Nullable[string] `json:"bsb_number,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
-}
-
-// PaymentMethodDetailsBacsDebit is the schema's type payment_method_details_bacs_debit.
-type PaymentMethodDetailsBacsDebit struct {
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
-	SortCode          payload.Nullable[string] `json:"sort_code,omitzero"`
-}
-
-// PaymentMethodDetailsBancontact is the schema's type payment_method_details_bancontact.
-type PaymentMethodDetailsBancontact struct {
-	BankCode                  payload.Nullable[string]                                          `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                          `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                          `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                               `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                               `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                          `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[PaymentMethodDetailsBancontactPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                          `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsBillie is the schema's type payment_method_details_billie.
-type PaymentMethodDetailsBillie struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsBizum is the schema's type payment_method_details_bizum.
-type PaymentMethodDetailsBizum struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsBlik is the schema's type payment_method_details_blik.
-type PaymentMethodDetailsBlik struct {
-	BuyerID payload.Nullable[string] `json:"buyer_id,omitzero"`
-}
-
-// PaymentMethodDetailsBoleto is the schema's type payment_method_details_boleto.
-type PaymentMethodDetailsBoleto struct {
-	TaxID string `json:"tax_id"`
-}
-
-// PaymentMethodDetailsCard is the schema's type payment_method_details_card.
-type PaymentMethodDetailsCard struct {
-	AmountAuthorized         payload.Nullable[int64]                                   `json:"amount_authorized,omitzero"`
-	AuthorizationCode        payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
-	Brand                    payload.Nullable[string]                                  `json:"brand,omitzero"`
-	CaptureBefore            *payload.Unix                                             `json:"capture_before,omitempty"`
-	Checks                   payload.Nullable[PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
-	Country                  payload.Nullable[string]                                  `json:"country,omitzero"`
-	ExpMonth                 int64                                                     `json:"exp_month"`
-	ExpYear                  int64                                                     `json:"exp_year"`
-	ExtendedAuthorization    *CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
-	Fingerprint              payload.Nullable[string]                                  `json:"fingerprint,omitzero"`
-	Funding                  payload.Nullable[string]                                  `json:"funding,omitzero"`
-	IncrementalAuthorization *CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
-	Installments             payload.Nullable[PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
-	Last4                    payload.Nullable[string]                                  `json:"last4,omitzero"`
-	Mandate                  payload.Nullable[string]                                  `json:"mandate,omitzero"`
-	Multicapture             *CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
-	Network                  payload.Nullable[string]                                  `json:"network,omitzero"`
-	NetworkToken             payload.Nullable[PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
-	NetworkTransactionID     payload.Nullable[string]                                  `json:"network_transaction_id,omitzero"`
-	Overcapture              *CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
-	RegulatedStatus          payload.Nullable[PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
-	ThreeDSecure             payload.Nullable[ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
-	TransactionLinkID        payload.Nullable[string]                                  `json:"transaction_link_id,omitzero"`
-	Wallet                   payload.Nullable[PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
-}
-
-// PaymentMethodDetailsCardChecks is the schema's type payment_method_details_card_checks.
-type PaymentMethodDetailsCardChecks struct {
-	AddressLine1Check      payload.Nullable[string] `json:"address_line1_check,omitzero"`
-	AddressPostalCodeCheck payload.Nullable[string] `json:"address_postal_code_check,omitzero"`
-	CVCCheck               payload.Nullable[string] `json:"cvc_check,omitzero"`
-}
-
-// PaymentMethodDetailsCardInstallments is the schema's type payment_method_details_card_installments.
-type PaymentMethodDetailsCardInstallments struct {
-	Plan payload.Nullable[PaymentMethodDetailsCardInstallmentsPlan] `json:"plan,omitzero"`
-}
-
-// PaymentMethodDetailsCardInstallmentsPlan is the schema's type
-// payment_method_details_card_installments_plan.
-type PaymentMethodDetailsCardInstallmentsPlan struct {
-	Count    payload.Nullable[int64]                                            `json:"count,omitzero"`
-	Interval payload.Nullable[PaymentMethodDetailsCardInstallmentsPlanInterval] `json:"interval,omitzero"`
-	Type     PaymentMethodDetailsCardInstallmentsPlanType                       `json:"type"`
-}
-
-// PaymentMethodDetailsCardNetworkToken is the schema's type payment_method_details_card_network_token.
-type PaymentMethodDetailsCardNetworkToken struct {
-	Used bool `json:"used"`
-}
-
-// PaymentMethodDetailsCardPresent is the schema's type payment_method_details_card_present.
-type PaymentMethodDetailsCardPresent struct {
-	AmountAuthorized                  payload.Nullable[int64]                                     `json:"amount_authorized,omitzero"`
-	Brand                             payload.Nullable[string]                                    `json:"brand,omitzero"`
-	BrandProduct                      payload.Nullable[string]                                    `json:"brand_product,omitzero"`
-	CaptureBefore                     *payload.Unix                                               `json:"capture_before,omitempty"`
-	CardholderName                    payload.Nullable[string]                                    `json:"cardholder_name,omitzero"`
-	Country                           payload.Nullable[string]                                    `json:"country,omitzero"`
-	Description                       payload.Nullable[string]                                    `json:"description,omitzero"`
-	EmvAuthData                       payload.Nullable[string]                                    `json:"emv_auth_data,omitzero"`
-	ExpMonth                          int64                                                       `json:"exp_month"`
-	ExpYear                           int64                                                       `json:"exp_year"`
-	Fingerprint                       payload.Nullable[string]                                    `json:"fingerprint,omitzero"`
-	Funding                           payload.Nullable[string]                                    `json:"funding,omitzero"`
-	GeneratedCard                     payload.Nullable[string]                                    `json:"generated_card,omitzero"`
-	IncrementalAuthorizationSupported bool                                                        `json:"incremental_authorization_supported"`
-	Issuer                            payload.Nullable[string]                                    `json:"issuer,omitzero"`
-	Last4                             payload.Nullable[string]                                    `json:"last4,omitzero"`
-	Location                          *string                                                     `json:"location,omitempty"`
-	Network                           payload.Nullable[string]                                    `json:"network,omitzero"`
-	NetworkTransactionID              payload.Nullable[string]                                    `json:"network_transaction_id,omitzero"`
-	Offline                           payload.Nullable[PaymentMethodDetailsCardPresentOffline]    `json:"offline,omitzero"`
-	OvercaptureSupported              bool                                                        `json:"overcapture_supported"`
-	PreferredLocales                  payload.Nullable[[]string]                                  `json:"preferred_locales,omitzero"`
-	ReadMethod                        payload.Nullable[PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
-	Reader                            *string                                                     `json:"reader,omitempty"`
-	Receipt                           payload.Nullable[PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
-	Wallet                            *CardPresentCommonWallet                                    `json:"wallet,omitempty"`
-}
-
-// PaymentMethodDetailsCardPresentOffline is the schema's type
-// payment_method_details_card_present_offline.
-type PaymentMethodDetailsCardPresentOffline struct {
-	StoredAt payload.Nullable[payload.Unix]                               `json:"stored_at,omitzero"`
-	Type     payload.Nullable[PaymentMethodDetailsCardPresentOfflineType] `json:"type,omitzero"`
-}
-
-// PaymentMethodDetailsCardPresentReceipt is the schema's type
-// payment_method_details_card_present_receipt.
-type PaymentMethodDetailsCardPresentReceipt struct {
-	AccountType                  *PaymentMethodDetailsCardPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                           `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                           `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                           `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                           `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                           `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                           `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                           `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                           `json:"transaction_status_information,omitzero"`
-}
-
-// PaymentMethodDetailsCardWallet is the schema's type payment_method_details_card_wallet.
-type PaymentMethodDetailsCardWallet struct {
-	AmexExpressCheckout json.RawMessage                             `json:"amex_express_checkout,omitempty"`
-	ApplePay            json.RawMessage                             `json:"apple_pay,omitempty"`
-	DynamicLast4        payload.Nullable[string]                    `json:"dynamic_last4,omitzero"`
-	GooglePay           json.RawMessage                             `json:"google_pay,omitempty"`
-	Link                *PaymentMethodDetailsCardWalletLink         `json:"link,omitempty"`
-	Masterpass          *PaymentMethodDetailsCardWalletMasterpass   `json:"masterpass,omitempty"`
-	SamsungPay          json.RawMessage                             `json:"samsung_pay,omitempty"`
-	Type                PaymentMethodDetailsCardWalletType          `json:"type"`
-	VisaCheckout        *PaymentMethodDetailsCardWalletVisaCheckout `json:"visa_checkout,omitempty"`
-}
-
-// PaymentMethodDetailsCardWalletLink is the schema's type payment_method_details_card_wallet_link.
-type PaymentMethodDetailsCardWalletLink struct {
-	FundingSourceGroup payload.Nullable[string] `json:"funding_source_group,omitzero"`
-}
-
-// PaymentMethodDetailsCardWalletMasterpass is the schema's type
-// payment_method_details_card_wallet_masterpass.
-type PaymentMethodDetailsCardWalletMasterpass struct {
-	BillingAddress  payload.Nullable[Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]  `json:"email,omitzero"`
-	Name            payload.Nullable[string]  `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[Address] `json:"shipping_address,omitzero"`
-}
-
-// PaymentMethodDetailsCardWalletVisaCheckout is the schema's type
-// payment_method_details_card_wallet_visa_checkout.
-type PaymentMethodDetailsCardWalletVisaCheckout struct {
-	BillingAddress  payload.Nullable[Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]  `json:"email,omitzero"`
-	Name            payload.Nullable[string]  `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[Address] `json:"shipping_address,omitzero"`
-}
-
-// PaymentMethodDetailsCashapp is the schema's type payment_method_details_cashapp.
-type PaymentMethodDetailsCashapp struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	Cashtag       payload.Nullable[string] `json:"cashtag,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsCrypto is the schema's type payment_method_details_crypto.
-type PaymentMethodDetailsCrypto struct {
-	BuyerAddress    *string                                  `json:"buyer_address,omitempty"`
-	Network         *PaymentMethodDetailsCryptoNetwork       `json:"network,omitempty"`
-	TokenCurrency   *PaymentMethodDetailsCryptoTokenCurrency `json:"token_currency,omitempty"`
-	TransactionHash *string                                  `json:"transaction_hash,omitempty"`
-}
-
-// PaymentMethodDetailsEps is the schema's type payment_method_details_eps.
-type PaymentMethodDetailsEps struct {
-	Bank         payload.Nullable[PaymentMethodDetailsEpsBank] `json:"bank,omitzero"`
-	VerifiedName payload.Nullable[string]                      `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsFpx is the schema's type payment_method_details_fpx.
-type PaymentMethodDetailsFpx struct {
-	Bank          PaymentMethodDetailsFpxBank `json:"bank"`
-	TransactionID payload.Nullable[string]    `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsGiropay is the schema's type payment_method_details_giropay.
-type PaymentMethodDetailsGiropay struct {
-	BankCode     payload.Nullable[string] `json:"bank_code,omitzero"`
-	BankName     payload.Nullable[string] `json:"bank_name,omitzero"`
-	BIC          payload.Nullable[string] `json:"bic,omitzero"`
-	VerifiedName payload.Nullable[string] `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsGrabpay is the schema's type payment_method_details_grabpay.
-type PaymentMethodDetailsGrabpay struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsIdeal is the schema's type payment_method_details_ideal.
-type PaymentMethodDetailsIdeal struct {
-	Bank                      payload.Nullable[PaymentMethodDetailsIdealBank] `json:"bank,omitzero"`
-	BIC                       payload.Nullable[PaymentMethodDetailsIdealBIC]  `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]             `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]             `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                        `json:"iban_last4,omitzero"`
-	TransactionID             payload.Nullable[string]                        `json:"transaction_id,omitzero"`
-	VerifiedName              payload.Nullable[string]                        `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsInteracPresent is the schema's type payment_method_details_interac_present.
-type PaymentMethodDetailsInteracPresent struct {
-	Brand                payload.Nullable[string]                                       `json:"brand,omitzero"`
-	CardholderName       payload.Nullable[string]                                       `json:"cardholder_name,omitzero"`
-	Country              payload.Nullable[string]                                       `json:"country,omitzero"`
-	Description          payload.Nullable[string]                                       `json:"description,omitzero"`
-	EmvAuthData          payload.Nullable[string]                                       `json:"emv_auth_data,omitzero"`
-	ExpMonth             int64                                                          `json:"exp_month"`
-	ExpYear              int64                                                          `json:"exp_year"`
-	Fingerprint          payload.Nullable[string]                                       `json:"fingerprint,omitzero"`
-	Funding              payload.Nullable[string]                                       `json:"funding,omitzero"`
-	GeneratedCard        payload.Nullable[string]                                       `json:"generated_card,omitzero"`
-	Issuer               payload.Nullable[string]                                       `json:"issuer,omitzero"`
-	Last4                payload.Nullable[string]                                       `json:"last4,omitzero"`
-	Location             *string                                                        `json:"location,omitempty"`
-	Network              payload.Nullable[string]                                       `json:"network,omitzero"`
-	NetworkTransactionID payload.Nullable[string]                                       `json:"network_transaction_id,omitzero"`
-	PreferredLocales     payload.Nullable[[]string]                                     `json:"preferred_locales,omitzero"`
-	ReadMethod           payload.Nullable[PaymentMethodDetailsInteracPresentReadMethod] `json:"read_method,omitzero"`
-	Reader               *string                                                        `json:"reader,omitempty"`
-	Receipt              payload.Nullable[PaymentMethodDetailsInteracPresentReceipt]    `json:"receipt,omitzero"`
-}
-
-// PaymentMethodDetailsInteracPresentReceipt is the schema's type
-// payment_method_details_interac_present_receipt.
-type PaymentMethodDetailsInteracPresentReceipt struct {
-	AccountType                  *PaymentMethodDetailsInteracPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                              `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                              `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                              `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                              `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                              `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                              `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                              `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                              `json:"transaction_status_information,omitzero"`
-}
-
-// PaymentMethodDetailsKakaoPay is the schema's type payment_method_details_kakao_pay.
-type PaymentMethodDetailsKakaoPay struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsKlarna is the schema's type payment_method_details_klarna.
-type PaymentMethodDetailsKlarna struct {
-	Location              *string                              `json:"location,omitempty"`
-	PayerDetails          payload.Nullable[KlarnaPayerDetails] `json:"payer_details,omitzero"`
-	PaymentMethodCategory payload.Nullable[string]             `json:"payment_method_category,omitzero"`
-	PreferredLocale       payload.Nullable[string]             `json:"preferred_locale,omitzero"`
-	Reader                *string                              `json:"reader,omitempty"`
-}
-
-// PaymentMethodDetailsKonbini is the schema's type payment_method_details_konbini.
-type PaymentMethodDetailsKonbini struct {
-	Store payload.Nullable[KonbiniDetailsStore] `json:"store,omitzero"`
-}
-
-// PaymentMethodDetailsKrCard is the schema's type payment_method_details_kr_card.
-type PaymentMethodDetailsKrCard struct {
-	Brand         payload.Nullable[PaymentMethodDetailsKrCardBrand] `json:"brand,omitzero"`
-	BuyerID       payload.Nullable[string]                          `json:"buyer_id,omitzero"`
-	Last4         payload.Nullable[string]                          `json:"last4,omitzero"`
-	TransactionID payload.Nullable[string]                          `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsLink is the schema's type payment_method_details_link.
-type PaymentMethodDetailsLink struct {
-	Country            payload.Nullable[string] `json:"country,omitzero"`
-	FundingSourceGroup *string                  `json:"funding_source_group,omitempty"`
-}
-
-// PaymentMethodDetailsMobilepay is the schema's type payment_method_details_mobilepay.
-type PaymentMethodDetailsMobilepay struct {
-	Card payload.Nullable[InternalCard] `json:"card,omitzero"`
-}
-
-// PaymentMethodDetailsMultibanco is the schema's type payment_method_details_multibanco.
-type PaymentMethodDetailsMultibanco struct {
-	Entity    payload.Nullable[string] `json:"entity,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
-}
-
-// PaymentMethodDetailsNaverPay is the schema's type payment_method_details_naver_pay.
-type PaymentMethodDetailsNaverPay struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsNzBankAccount is the schema's type payment_method_details_nz_bank_account.
-type PaymentMethodDetailsNzBankAccount struct {
-	AccountHolderName payload.Nullable[string] `json:"account_holder_name,omitzero"`
-	BankCode          string                   `json:"bank_code"`
-	BankName          string                   `json:"bank_name"`
-	BranchCode        string                   `json:"branch_code"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Last4             string                   `json:"last4"`
-	Suffix            payload.Nullable[string] `json:"suffix,omitzero"`
-}
-
-// PaymentMethodDetailsOxxo is the schema's type payment_method_details_oxxo.
-type PaymentMethodDetailsOxxo struct {
-	Number payload.Nullable[string] `json:"number,omitzero"`
-}
-
-// PaymentMethodDetailsP24 is the schema's type payment_method_details_p24.
-type PaymentMethodDetailsP24 struct {
-	Bank         payload.Nullable[PaymentMethodDetailsP24Bank] `json:"bank,omitzero"`
-	Reference    payload.Nullable[string]                      `json:"reference,omitzero"`
-	VerifiedName payload.Nullable[string]                      `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsPassthroughCard is the schema's type payment_method_details_passthrough_card.
-type PaymentMethodDetailsPassthroughCard struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Funding  payload.Nullable[string] `json:"funding,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
-}
-
-// PaymentMethodDetailsPayco is the schema's type payment_method_details_payco.
-type PaymentMethodDetailsPayco struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsPaynow is the schema's type payment_method_details_paynow.
-type PaymentMethodDetailsPaynow struct {
-	Location  *string                  `json:"location,omitempty"`
-	Reader    *string                  `json:"reader,omitempty"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
-}
-
-// PaymentMethodDetailsPaypal is the schema's type payment_method_details_paypal.
-type PaymentMethodDetailsPaypal struct {
-	Country          payload.Nullable[string]                 `json:"country,omitzero"`
-	PayerEmail       payload.Nullable[string]                 `json:"payer_email,omitzero"`
-	PayerID          payload.Nullable[string]                 `json:"payer_id,omitzero"`
-	PayerName        payload.Nullable[string]                 `json:"payer_name,omitzero"`
-	SellerProtection payload.Nullable[PaypalSellerProtection] `json:"seller_protection,omitzero"`
-	TransactionID    payload.Nullable[string]                 `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsPayto is the schema's type payment_method_details_payto.
-type PaymentMethodDetailsPayto struct {
-	BsbNumber payload.Nullable[string] `json:"bsb_number,omitzero"`
-	Last4     payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate   *string                  `json:"mandate,omitempty"`
-	PayID     payload.Nullable[string] `json:"pay_id,omitzero"`
-}
-
-// PaymentMethodDetailsPix is the schema's type payment_method_details_pix.
-type PaymentMethodDetailsPix struct {
-	BankTransactionID payload.Nullable[string] `json:"bank_transaction_id,omitzero"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
-}
-
-// PaymentMethodDetailsPromptpay is the schema's type payment_method_details_promptpay.
-type PaymentMethodDetailsPromptpay struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
-}
-
-// PaymentMethodDetailsRevolutPay is the schema's type payment_method_details_revolut_pay.
-type PaymentMethodDetailsRevolutPay struct {
-	Funding       *RevolutPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                         `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsSamsungPay is the schema's type payment_method_details_samsung_pay.
-type PaymentMethodDetailsSamsungPay struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsSatispay is the schema's type payment_method_details_satispay.
-type PaymentMethodDetailsSatispay struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsScalapay is the schema's type payment_method_details_scalapay.
-type PaymentMethodDetailsScalapay struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsSEPADebit is the schema's type payment_method_details_sepa_debit.
-type PaymentMethodDetailsSEPADebit struct {
-	BankCode          payload.Nullable[string] `json:"bank_code,omitzero"`
-	BranchCode        payload.Nullable[string] `json:"branch_code,omitzero"`
-	Country           payload.Nullable[string] `json:"country,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
-}
-
-// PaymentMethodDetailsSofort is the schema's type payment_method_details_sofort.
-type PaymentMethodDetailsSofort struct {
-	BankCode                  payload.Nullable[string]                                      `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                      `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                      `json:"bic,omitzero"`
-	Country                   payload.Nullable[string]                                      `json:"country,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                           `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                           `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                      `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[PaymentMethodDetailsSofortPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                      `json:"verified_name,omitzero"`
-}
-
-// PaymentMethodDetailsSunbit is the schema's type payment_method_details_sunbit.
-type PaymentMethodDetailsSunbit struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaymentMethodDetailsSwish is the schema's type payment_method_details_swish.
-type PaymentMethodDetailsSwish struct {
-	Fingerprint        payload.Nullable[string] `json:"fingerprint,omitzero"`
-	PaymentReference   payload.Nullable[string] `json:"payment_reference,omitzero"`
-	VerifiedPhoneLast4 payload.Nullable[string] `json:"verified_phone_last4,omitzero"`
-}
-
-// PaymentMethodDetailsTwint is the schema's type payment_method_details_twint.
-type PaymentMethodDetailsTwint struct {
-	Mandate *string `json:"mandate,omitempty"`
-}
-
-// PaymentMethodDetailsUpi is the schema's type payment_method_details_upi.
-type PaymentMethodDetailsUpi struct {
-	Vpa payload.Nullable[string] `json:"vpa,omitzero"`
-}
-
-// PaymentMethodDetailsUsBankAccount is the schema's type payment_method_details_us_bank_account.
-type PaymentMethodDetailsUsBankAccount struct {
-	AccountHolderType payload.Nullable[PaymentMethodDetailsUsBankAccountAccountHolderType] `json:"account_holder_type,omitzero"`
-	AccountType       payload.Nullable[PaymentMethodDetailsUsBankAccountAccountType]       `json:"account_type,omitzero"`
-	BankName          payload.Nullable[string]                                             `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                                                              `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string]                                             `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                             `json:"last4,omitzero"`
-	Mandate           payload.Expandable[json.RawMessage]                                  `json:"mandate,omitzero"`
-	PaymentReference  payload.Nullable[string]                                             `json:"payment_reference,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                             `json:"routing_number,omitzero"`
-}
-
-// PaymentMethodDetailsWechatPay is the schema's type payment_method_details_wechat_pay.
-type PaymentMethodDetailsWechatPay struct {
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
-}
-
-// PaypalSellerProtection is the schema's type paypal_seller_protection.
-type PaypalSellerProtection struct {
-	DisputeCategories payload.Nullable[[]PaypalSellerProtectionDisputeCategoriesItem] `json:"dispute_categories,omitzero"`
-	Status            PaypalSellerProtectionStatus                                    `json:"status"`
-}
-
-// RadarOptions is the schema's type radar_radar_options.
-type RadarOptions struct {
-	Session *string `json:"session,omitempty"`
-}
-
-// RevolutPayUnderlyingPaymentMethodFundingDetails is the schema's type
-// revolut_pay_underlying_payment_method_funding_details.
-type RevolutPayUnderlyingPaymentMethodFundingDetails struct {
-	Card *PaymentMethodDetailsPassthroughCard                                  `json:"card,omitempty"`
-	Type payload.Nullable[RevolutPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
-}
-
-// ThreeDSecureDetailsCharge is the schema's type three_d_secure_details_charge.
-type ThreeDSecureDetailsCharge struct {
-	AuthenticationFlow          payload.Nullable[ThreeDSecureDetailsChargeAuthenticationFlow]          `json:"authentication_flow,omitzero"`
-	ElectronicCommerceIndicator payload.Nullable[ThreeDSecureDetailsChargeElectronicCommerceIndicator] `json:"electronic_commerce_indicator,omitzero"`
-	ExemptionIndicator          payload.Nullable[ThreeDSecureDetailsChargeExemptionIndicator]          `json:"exemption_indicator,omitzero"`
-	ExemptionIndicatorApplied   *bool                                                                  `json:"exemption_indicator_applied,omitempty"`
-	Result                      payload.Nullable[ThreeDSecureDetailsChargeResult]                      `json:"result,omitzero"`
-	ResultReason                payload.Nullable[ThreeDSecureDetailsChargeResultReason]                `json:"result_reason,omitzero"`
-	TransactionID               payload.Nullable[string]                                               `json:"transaction_id,omitzero"`
-	Version                     payload.Nullable[ThreeDSecureDetailsChargeVersion]                     `json:"version,omitzero"`
-}
-
-// AmazonPayUnderlyingPaymentMethodFundingDetailsType is what the field Type of
-// AmazonPayUnderlyingPaymentMethodFundingDetails holds.
-type AmazonPayUnderlyingPaymentMethodFundingDetailsType string
-
-// The values of AmazonPayUnderlyingPaymentMethodFundingDetailsType that the schema knows.
-const (
-	AmazonPayUnderlyingPaymentMethodFundingDetailsTypeCard AmazonPayUnderlyingPaymentMethodFundingDetailsType = "card"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AmazonPayUnderlyingPaymentMethodFundingDetailsType) Known() bool {
-	switch v {
-	case AmazonPayUnderlyingPaymentMethodFundingDetailsTypeCard:
-		return true
-	}
-	return false
+	Amount      *int64                      `json:"amount"`
+	Destination payload.Expandable[Account] `json:"destination"`
 }
 
 // ChargeStatus is what the field Status of Charge holds.
@@ -1324,11 +519,22 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v ChargeStatus) Known() bool {
-	switch v {
-	case ChargeStatusFailed, ChargeStatusPending, ChargeStatusSucceeded:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|failed|pending|succeeded|")
+}
+
+// ChargeAPIResourceRedactionStatus is what the field Status of ChargeAPIResourceRedaction holds.
+type ChargeAPIResourceRedactionStatus string
+
+// The values of ChargeAPIResourceRedactionStatus that the schema knows.
+const (
+	ChargeAPIResourceRedactionStatusProcessing ChargeAPIResourceRedactionStatus = "processing"
+	ChargeAPIResourceRedactionStatusRedacted   ChargeAPIResourceRedactionStatus = "redacted"
+	ChargeAPIResourceRedactionStatusValidated  ChargeAPIResourceRedactionStatus = "validated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ChargeAPIResourceRedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
 }
 
 // ChargeOutcomeAdviceCode is what the field AdviceCode of ChargeOutcome holds.
@@ -1343,875 +549,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v ChargeOutcomeAdviceCode) Known() bool {
-	switch v {
-	case ChargeOutcomeAdviceCodeConfirmCardData, ChargeOutcomeAdviceCodeDoNotTryAgain, ChargeOutcomeAdviceCodeTryAgainLater:
-		return true
-	}
-	return false
-}
-
-// CardDetailsExtendedAuthorizationStatus is what the field Status of CardDetailsExtendedAuthorization
-// holds.
-type CardDetailsExtendedAuthorizationStatus string
-
-// The values of CardDetailsExtendedAuthorizationStatus that the schema knows.
-const (
-	CardDetailsExtendedAuthorizationStatusDisabled CardDetailsExtendedAuthorizationStatus = "disabled"
-	CardDetailsExtendedAuthorizationStatusEnabled  CardDetailsExtendedAuthorizationStatus = "enabled"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CardDetailsExtendedAuthorizationStatus) Known() bool {
-	switch v {
-	case CardDetailsExtendedAuthorizationStatusDisabled, CardDetailsExtendedAuthorizationStatusEnabled:
-		return true
-	}
-	return false
-}
-
-// CardDetailsIncrementalAuthorizationStatus is what the field Status of
-// CardDetailsIncrementalAuthorization holds.
-type CardDetailsIncrementalAuthorizationStatus string
-
-// The values of CardDetailsIncrementalAuthorizationStatus that the schema knows.
-const (
-	CardDetailsIncrementalAuthorizationStatusAvailable   CardDetailsIncrementalAuthorizationStatus = "available"
-	CardDetailsIncrementalAuthorizationStatusUnavailable CardDetailsIncrementalAuthorizationStatus = "unavailable"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CardDetailsIncrementalAuthorizationStatus) Known() bool {
-	switch v {
-	case CardDetailsIncrementalAuthorizationStatusAvailable, CardDetailsIncrementalAuthorizationStatusUnavailable:
-		return true
-	}
-	return false
-}
-
-// CardDetailsOvercaptureStatus is what the field Status of CardDetailsOvercapture holds.
-type CardDetailsOvercaptureStatus string
-
-// The values of CardDetailsOvercaptureStatus that the schema knows.
-const (
-	CardDetailsOvercaptureStatusAvailable   CardDetailsOvercaptureStatus = "available"
-	CardDetailsOvercaptureStatusUnavailable CardDetailsOvercaptureStatus = "unavailable"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CardDetailsOvercaptureStatus) Known() bool {
-	switch v {
-	case CardDetailsOvercaptureStatusAvailable, CardDetailsOvercaptureStatusUnavailable:
-		return true
-	}
-	return false
-}
-
-// CardDetailsMulticaptureStatus is what the field Status of CardDetailsMulticapture holds.
-type CardDetailsMulticaptureStatus string
-
-// The values of CardDetailsMulticaptureStatus that the schema knows.
-const (
-	CardDetailsMulticaptureStatusAvailable   CardDetailsMulticaptureStatus = "available"
-	CardDetailsMulticaptureStatusUnavailable CardDetailsMulticaptureStatus = "unavailable"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CardDetailsMulticaptureStatus) Known() bool {
-	switch v {
-	case CardDetailsMulticaptureStatusAvailable, CardDetailsMulticaptureStatusUnavailable:
-		return true
-	}
-	return false
-}
-
-// CardPresentCommonWalletType is what the field Type of CardPresentCommonWallet holds.
-type CardPresentCommonWalletType string
-
-// The values of CardPresentCommonWalletType that the schema knows.
-const (
-	CardPresentCommonWalletTypeApplePay   CardPresentCommonWalletType = "apple_pay"
-	CardPresentCommonWalletTypeGooglePay  CardPresentCommonWalletType = "google_pay"
-	CardPresentCommonWalletTypeSamsungPay CardPresentCommonWalletType = "samsung_pay"
-	CardPresentCommonWalletTypeUnknown    CardPresentCommonWalletType = "unknown"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CardPresentCommonWalletType) Known() bool {
-	switch v {
-	case CardPresentCommonWalletTypeApplePay, CardPresentCommonWalletTypeGooglePay, CardPresentCommonWalletTypeSamsungPay, CardPresentCommonWalletTypeUnknown:
-		return true
-	}
-	return false
-}
-
-// KonbiniDetailsStoreChain is what the field Chain of KonbiniDetailsStore holds.
-type KonbiniDetailsStoreChain string
-
-// The values of KonbiniDetailsStoreChain that the schema knows.
-const (
-	KonbiniDetailsStoreChainFamilymart KonbiniDetailsStoreChain = "familymart"
-	KonbiniDetailsStoreChainLawson     KonbiniDetailsStoreChain = "lawson"
-	KonbiniDetailsStoreChainMinistop   KonbiniDetailsStoreChain = "ministop"
-	KonbiniDetailsStoreChainSeicomart  KonbiniDetailsStoreChain = "seicomart"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v KonbiniDetailsStoreChain) Known() bool {
-	switch v {
-	case KonbiniDetailsStoreChainFamilymart, KonbiniDetailsStoreChainLawson, KonbiniDetailsStoreChainMinistop, KonbiniDetailsStoreChainSeicomart:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsAchDebitAccountHolderType is what the field AccountHolderType of
-// PaymentMethodDetailsAchDebit holds.
-type PaymentMethodDetailsAchDebitAccountHolderType string
-
-// The values of PaymentMethodDetailsAchDebitAccountHolderType that the schema knows.
-const (
-	PaymentMethodDetailsAchDebitAccountHolderTypeCompany    PaymentMethodDetailsAchDebitAccountHolderType = "company"
-	PaymentMethodDetailsAchDebitAccountHolderTypeIndividual PaymentMethodDetailsAchDebitAccountHolderType = "individual"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsAchDebitAccountHolderType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsAchDebitAccountHolderTypeCompany, PaymentMethodDetailsAchDebitAccountHolderTypeIndividual:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsBancontactPreferredLanguage is what the field PreferredLanguage of
-// PaymentMethodDetailsBancontact holds.
-type PaymentMethodDetailsBancontactPreferredLanguage string
-
-// The values of PaymentMethodDetailsBancontactPreferredLanguage that the schema knows.
-const (
-	PaymentMethodDetailsBancontactPreferredLanguageDe PaymentMethodDetailsBancontactPreferredLanguage = "de"
-	PaymentMethodDetailsBancontactPreferredLanguageEn PaymentMethodDetailsBancontactPreferredLanguage = "en"
-	PaymentMethodDetailsBancontactPreferredLanguageFr PaymentMethodDetailsBancontactPreferredLanguage = "fr"
-	PaymentMethodDetailsBancontactPreferredLanguageNl PaymentMethodDetailsBancontactPreferredLanguage = "nl"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsBancontactPreferredLanguage) Known() bool {
-	switch v {
-	case PaymentMethodDetailsBancontactPreferredLanguageDe, PaymentMethodDetailsBancontactPreferredLanguageEn, PaymentMethodDetailsBancontactPreferredLanguageFr, PaymentMethodDetailsBancontactPreferredLanguageNl:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardRegulatedStatus is what the field RegulatedStatus of
-// PaymentMethodDetailsCard holds.
-type PaymentMethodDetailsCardRegulatedStatus string
-
-// The values of PaymentMethodDetailsCardRegulatedStatus that the schema knows.
-const (
-	PaymentMethodDetailsCardRegulatedStatusRegulated   PaymentMethodDetailsCardRegulatedStatus = "regulated"
-	PaymentMethodDetailsCardRegulatedStatusUnregulated PaymentMethodDetailsCardRegulatedStatus = "unregulated"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardRegulatedStatus) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardRegulatedStatusRegulated, PaymentMethodDetailsCardRegulatedStatusUnregulated:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardInstallmentsPlanInterval is what the field Interval of
-// PaymentMethodDetailsCardInstallmentsPlan holds.
-type PaymentMethodDetailsCardInstallmentsPlanInterval string
-
-// The values of PaymentMethodDetailsCardInstallmentsPlanInterval that the schema knows.
-const (
-	PaymentMethodDetailsCardInstallmentsPlanIntervalMonth PaymentMethodDetailsCardInstallmentsPlanInterval = "month"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardInstallmentsPlanInterval) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardInstallmentsPlanIntervalMonth:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardInstallmentsPlanType is what the field Type of
-// PaymentMethodDetailsCardInstallmentsPlan holds.
-type PaymentMethodDetailsCardInstallmentsPlanType string
-
-// The values of PaymentMethodDetailsCardInstallmentsPlanType that the schema knows.
-const (
-	PaymentMethodDetailsCardInstallmentsPlanTypeBonus      PaymentMethodDetailsCardInstallmentsPlanType = "bonus"
-	PaymentMethodDetailsCardInstallmentsPlanTypeFixedCount PaymentMethodDetailsCardInstallmentsPlanType = "fixed_count"
-	PaymentMethodDetailsCardInstallmentsPlanTypeRevolving  PaymentMethodDetailsCardInstallmentsPlanType = "revolving"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardInstallmentsPlanType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardInstallmentsPlanTypeBonus, PaymentMethodDetailsCardInstallmentsPlanTypeFixedCount, PaymentMethodDetailsCardInstallmentsPlanTypeRevolving:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardPresentReadMethod is what the field ReadMethod of
-// PaymentMethodDetailsCardPresent holds.
-type PaymentMethodDetailsCardPresentReadMethod string
-
-// The values of PaymentMethodDetailsCardPresentReadMethod that the schema knows.
-const (
-	PaymentMethodDetailsCardPresentReadMethodContactEmv               PaymentMethodDetailsCardPresentReadMethod = "contact_emv"
-	PaymentMethodDetailsCardPresentReadMethodContactlessEmv           PaymentMethodDetailsCardPresentReadMethod = "contactless_emv"
-	PaymentMethodDetailsCardPresentReadMethodContactlessMagstripeMode PaymentMethodDetailsCardPresentReadMethod = "contactless_magstripe_mode"
-	PaymentMethodDetailsCardPresentReadMethodMagneticStripeFallback   PaymentMethodDetailsCardPresentReadMethod = "magnetic_stripe_fallback"
-	PaymentMethodDetailsCardPresentReadMethodMagneticStripeTrack2     PaymentMethodDetailsCardPresentReadMethod = "magnetic_stripe_track2"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardPresentReadMethod) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardPresentReadMethodContactEmv, PaymentMethodDetailsCardPresentReadMethodContactlessEmv, PaymentMethodDetailsCardPresentReadMethodContactlessMagstripeMode, PaymentMethodDetailsCardPresentReadMethodMagneticStripeFallback, PaymentMethodDetailsCardPresentReadMethodMagneticStripeTrack2:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardPresentOfflineType is what the field Type of
-// PaymentMethodDetailsCardPresentOffline holds.
-type PaymentMethodDetailsCardPresentOfflineType string
-
-// The values of PaymentMethodDetailsCardPresentOfflineType that the schema knows.
-const (
-	PaymentMethodDetailsCardPresentOfflineTypeDeferred PaymentMethodDetailsCardPresentOfflineType = "deferred"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardPresentOfflineType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardPresentOfflineTypeDeferred:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardPresentReceiptAccountType is what the field AccountType of
-// PaymentMethodDetailsCardPresentReceipt holds.
-type PaymentMethodDetailsCardPresentReceiptAccountType string
-
-// The values of PaymentMethodDetailsCardPresentReceiptAccountType that the schema knows.
-const (
-	PaymentMethodDetailsCardPresentReceiptAccountTypeChecking PaymentMethodDetailsCardPresentReceiptAccountType = "checking"
-	PaymentMethodDetailsCardPresentReceiptAccountTypeCredit   PaymentMethodDetailsCardPresentReceiptAccountType = "credit"
-	PaymentMethodDetailsCardPresentReceiptAccountTypePrepaid  PaymentMethodDetailsCardPresentReceiptAccountType = "prepaid"
-	PaymentMethodDetailsCardPresentReceiptAccountTypeUnknown  PaymentMethodDetailsCardPresentReceiptAccountType = "unknown"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardPresentReceiptAccountType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardPresentReceiptAccountTypeChecking, PaymentMethodDetailsCardPresentReceiptAccountTypeCredit, PaymentMethodDetailsCardPresentReceiptAccountTypePrepaid, PaymentMethodDetailsCardPresentReceiptAccountTypeUnknown:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCardWalletType is what the field Type of PaymentMethodDetailsCardWallet holds.
-type PaymentMethodDetailsCardWalletType string
-
-// The values of PaymentMethodDetailsCardWalletType that the schema knows.
-const (
-	PaymentMethodDetailsCardWalletTypeAmexExpressCheckout PaymentMethodDetailsCardWalletType = "amex_express_checkout"
-	PaymentMethodDetailsCardWalletTypeApplePay            PaymentMethodDetailsCardWalletType = "apple_pay"
-	PaymentMethodDetailsCardWalletTypeGooglePay           PaymentMethodDetailsCardWalletType = "google_pay"
-	PaymentMethodDetailsCardWalletTypeLink                PaymentMethodDetailsCardWalletType = "link"
-	PaymentMethodDetailsCardWalletTypeMasterpass          PaymentMethodDetailsCardWalletType = "masterpass"
-	PaymentMethodDetailsCardWalletTypeSamsungPay          PaymentMethodDetailsCardWalletType = "samsung_pay"
-	PaymentMethodDetailsCardWalletTypeVisaCheckout        PaymentMethodDetailsCardWalletType = "visa_checkout"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCardWalletType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCardWalletTypeAmexExpressCheckout, PaymentMethodDetailsCardWalletTypeApplePay, PaymentMethodDetailsCardWalletTypeGooglePay, PaymentMethodDetailsCardWalletTypeLink, PaymentMethodDetailsCardWalletTypeMasterpass, PaymentMethodDetailsCardWalletTypeSamsungPay, PaymentMethodDetailsCardWalletTypeVisaCheckout:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCryptoNetwork is what the field Network of PaymentMethodDetailsCrypto holds.
-type PaymentMethodDetailsCryptoNetwork string
-
-// The values of PaymentMethodDetailsCryptoNetwork that the schema knows.
-const (
-	PaymentMethodDetailsCryptoNetworkBase     PaymentMethodDetailsCryptoNetwork = "base"
-	PaymentMethodDetailsCryptoNetworkEthereum PaymentMethodDetailsCryptoNetwork = "ethereum"
-	PaymentMethodDetailsCryptoNetworkPolygon  PaymentMethodDetailsCryptoNetwork = "polygon"
-	PaymentMethodDetailsCryptoNetworkSolana   PaymentMethodDetailsCryptoNetwork = "solana"
-	PaymentMethodDetailsCryptoNetworkSui      PaymentMethodDetailsCryptoNetwork = "sui"
-	PaymentMethodDetailsCryptoNetworkTempo    PaymentMethodDetailsCryptoNetwork = "tempo"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCryptoNetwork) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCryptoNetworkBase, PaymentMethodDetailsCryptoNetworkEthereum, PaymentMethodDetailsCryptoNetworkPolygon, PaymentMethodDetailsCryptoNetworkSolana, PaymentMethodDetailsCryptoNetworkSui, PaymentMethodDetailsCryptoNetworkTempo:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsCryptoTokenCurrency is what the field TokenCurrency of
-// PaymentMethodDetailsCrypto holds.
-type PaymentMethodDetailsCryptoTokenCurrency string
-
-// The values of PaymentMethodDetailsCryptoTokenCurrency that the schema knows.
-const (
-	PaymentMethodDetailsCryptoTokenCurrencyPhantomCash PaymentMethodDetailsCryptoTokenCurrency = "phantom_cash"
-	PaymentMethodDetailsCryptoTokenCurrencyUsdc        PaymentMethodDetailsCryptoTokenCurrency = "usdc"
-	PaymentMethodDetailsCryptoTokenCurrencyUsdg        PaymentMethodDetailsCryptoTokenCurrency = "usdg"
-	PaymentMethodDetailsCryptoTokenCurrencyUsdp        PaymentMethodDetailsCryptoTokenCurrency = "usdp"
-	PaymentMethodDetailsCryptoTokenCurrencyUsdsui      PaymentMethodDetailsCryptoTokenCurrency = "usdsui"
-	PaymentMethodDetailsCryptoTokenCurrencyUsdt        PaymentMethodDetailsCryptoTokenCurrency = "usdt"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsCryptoTokenCurrency) Known() bool {
-	switch v {
-	case PaymentMethodDetailsCryptoTokenCurrencyPhantomCash, PaymentMethodDetailsCryptoTokenCurrencyUsdc, PaymentMethodDetailsCryptoTokenCurrencyUsdg, PaymentMethodDetailsCryptoTokenCurrencyUsdp, PaymentMethodDetailsCryptoTokenCurrencyUsdsui, PaymentMethodDetailsCryptoTokenCurrencyUsdt:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsEpsBank is what the field Bank of PaymentMethodDetailsEps holds.
-type PaymentMethodDetailsEpsBank string
-
-// The values of PaymentMethodDetailsEpsBank that the schema knows.
-const (
-	PaymentMethodDetailsEpsBankArzteUndApothekerBank                PaymentMethodDetailsEpsBank = "arzte_und_apotheker_bank"
-	PaymentMethodDetailsEpsBankAustrianAnadiBankAg                  PaymentMethodDetailsEpsBank = "austrian_anadi_bank_ag"
-	PaymentMethodDetailsEpsBankBankAustria                          PaymentMethodDetailsEpsBank = "bank_austria"
-	PaymentMethodDetailsEpsBankBankhausCarlSpangler                 PaymentMethodDetailsEpsBank = "bankhaus_carl_spangler"
-	PaymentMethodDetailsEpsBankBankhausSchelhammerUndSchatteraAg    PaymentMethodDetailsEpsBank = "bankhaus_schelhammer_und_schattera_ag"
-	PaymentMethodDetailsEpsBankBawagPskAg                           PaymentMethodDetailsEpsBank = "bawag_psk_ag"
-	PaymentMethodDetailsEpsBankBksBankAg                            PaymentMethodDetailsEpsBank = "bks_bank_ag"
-	PaymentMethodDetailsEpsBankBrullKallmusBankAg                   PaymentMethodDetailsEpsBank = "brull_kallmus_bank_ag"
-	PaymentMethodDetailsEpsBankBtvVierLanderBank                    PaymentMethodDetailsEpsBank = "btv_vier_lander_bank"
-	PaymentMethodDetailsEpsBankCapitalBankGraweGruppeAg             PaymentMethodDetailsEpsBank = "capital_bank_grawe_gruppe_ag"
-	PaymentMethodDetailsEpsBankDeutscheBankAg                       PaymentMethodDetailsEpsBank = "deutsche_bank_ag"
-	PaymentMethodDetailsEpsBankDolomitenbank                        PaymentMethodDetailsEpsBank = "dolomitenbank"
-	PaymentMethodDetailsEpsBankEasybankAg                           PaymentMethodDetailsEpsBank = "easybank_ag"
-	PaymentMethodDetailsEpsBankErsteBankUndSparkassen               PaymentMethodDetailsEpsBank = "erste_bank_und_sparkassen"
-	PaymentMethodDetailsEpsBankHypoAlpeadriabankInternationalAg     PaymentMethodDetailsEpsBank = "hypo_alpeadriabank_international_ag"
-	PaymentMethodDetailsEpsBankHypoBankBurgenlandAktiengesellschaft PaymentMethodDetailsEpsBank = "hypo_bank_burgenland_aktiengesellschaft"
-	PaymentMethodDetailsEpsBankHypoNoeLbFurNiederosterreichUWien    PaymentMethodDetailsEpsBank = "hypo_noe_lb_fur_niederosterreich_u_wien"
-	PaymentMethodDetailsEpsBankHypoOberosterreichSalzburgSteiermark PaymentMethodDetailsEpsBank = "hypo_oberosterreich_salzburg_steiermark"
-	PaymentMethodDetailsEpsBankHypoTirolBankAg                      PaymentMethodDetailsEpsBank = "hypo_tirol_bank_ag"
-	PaymentMethodDetailsEpsBankHypoVorarlbergBankAg                 PaymentMethodDetailsEpsBank = "hypo_vorarlberg_bank_ag"
-	PaymentMethodDetailsEpsBankMarchfelderBank                      PaymentMethodDetailsEpsBank = "marchfelder_bank"
-	PaymentMethodDetailsEpsBankOberbankAg                           PaymentMethodDetailsEpsBank = "oberbank_ag"
-	PaymentMethodDetailsEpsBankRaiffeisenBankengruppeOsterreich     PaymentMethodDetailsEpsBank = "raiffeisen_bankengruppe_osterreich"
-	PaymentMethodDetailsEpsBankSchoellerbankAg                      PaymentMethodDetailsEpsBank = "schoellerbank_ag"
-	PaymentMethodDetailsEpsBankSpardaBankWien                       PaymentMethodDetailsEpsBank = "sparda_bank_wien"
-	PaymentMethodDetailsEpsBankVolksbankGruppe                      PaymentMethodDetailsEpsBank = "volksbank_gruppe"
-	PaymentMethodDetailsEpsBankVolkskreditbankAg                    PaymentMethodDetailsEpsBank = "volkskreditbank_ag"
-	PaymentMethodDetailsEpsBankVrBankBraunau                        PaymentMethodDetailsEpsBank = "vr_bank_braunau"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsEpsBank) Known() bool {
-	switch v {
-	case PaymentMethodDetailsEpsBankArzteUndApothekerBank, PaymentMethodDetailsEpsBankAustrianAnadiBankAg, PaymentMethodDetailsEpsBankBankAustria, PaymentMethodDetailsEpsBankBankhausCarlSpangler, PaymentMethodDetailsEpsBankBankhausSchelhammerUndSchatteraAg, PaymentMethodDetailsEpsBankBawagPskAg, PaymentMethodDetailsEpsBankBksBankAg, PaymentMethodDetailsEpsBankBrullKallmusBankAg, PaymentMethodDetailsEpsBankBtvVierLanderBank, PaymentMethodDetailsEpsBankCapitalBankGraweGruppeAg, PaymentMethodDetailsEpsBankDeutscheBankAg, PaymentMethodDetailsEpsBankDolomitenbank, PaymentMethodDetailsEpsBankEasybankAg, PaymentMethodDetailsEpsBankErsteBankUndSparkassen, PaymentMethodDetailsEpsBankHypoAlpeadriabankInternationalAg, PaymentMethodDetailsEpsBankHypoBankBurgenlandAktiengesellschaft, PaymentMethodDetailsEpsBankHypoNoeLbFurNiederosterreichUWien, PaymentMethodDetailsEpsBankHypoOberosterreichSalzburgSteiermark, PaymentMethodDetailsEpsBankHypoTirolBankAg, PaymentMethodDetailsEpsBankHypoVorarlbergBankAg, PaymentMethodDetailsEpsBankMarchfelderBank, PaymentMethodDetailsEpsBankOberbankAg, PaymentMethodDetailsEpsBankRaiffeisenBankengruppeOsterreich, PaymentMethodDetailsEpsBankSchoellerbankAg, PaymentMethodDetailsEpsBankSpardaBankWien, PaymentMethodDetailsEpsBankVolksbankGruppe, PaymentMethodDetailsEpsBankVolkskreditbankAg, PaymentMethodDetailsEpsBankVrBankBraunau:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsFpxBank is what the field Bank of PaymentMethodDetailsFpx holds.
-type PaymentMethodDetailsFpxBank string
-
-// The values of PaymentMethodDetailsFpxBank that the schema knows.
-const (
-	PaymentMethodDetailsFpxBankAffinBank         PaymentMethodDetailsFpxBank = "affin_bank"
-	PaymentMethodDetailsFpxBankAgrobank          PaymentMethodDetailsFpxBank = "agrobank"
-	PaymentMethodDetailsFpxBankAllianceBank      PaymentMethodDetailsFpxBank = "alliance_bank"
-	PaymentMethodDetailsFpxBankAmbank            PaymentMethodDetailsFpxBank = "ambank"
-	PaymentMethodDetailsFpxBankBankIslam         PaymentMethodDetailsFpxBank = "bank_islam"
-	PaymentMethodDetailsFpxBankBankMuamalat      PaymentMethodDetailsFpxBank = "bank_muamalat"
-	PaymentMethodDetailsFpxBankBankOfChina       PaymentMethodDetailsFpxBank = "bank_of_china"
-	PaymentMethodDetailsFpxBankBankRakyat        PaymentMethodDetailsFpxBank = "bank_rakyat"
-	PaymentMethodDetailsFpxBankBnpParibas        PaymentMethodDetailsFpxBank = "bnp_paribas"
-	PaymentMethodDetailsFpxBankBsn               PaymentMethodDetailsFpxBank = "bsn"
-	PaymentMethodDetailsFpxBankCimb              PaymentMethodDetailsFpxBank = "cimb"
-	PaymentMethodDetailsFpxBankCitibank          PaymentMethodDetailsFpxBank = "citibank"
-	PaymentMethodDetailsFpxBankDeutscheBank      PaymentMethodDetailsFpxBank = "deutsche_bank"
-	PaymentMethodDetailsFpxBankHongLeongBank     PaymentMethodDetailsFpxBank = "hong_leong_bank"
-	PaymentMethodDetailsFpxBankHsbc              PaymentMethodDetailsFpxBank = "hsbc"
-	PaymentMethodDetailsFpxBankKfh               PaymentMethodDetailsFpxBank = "kfh"
-	PaymentMethodDetailsFpxBankMaybank2E         PaymentMethodDetailsFpxBank = "maybank2e"
-	PaymentMethodDetailsFpxBankMaybank2U         PaymentMethodDetailsFpxBank = "maybank2u"
-	PaymentMethodDetailsFpxBankMbsbBank          PaymentMethodDetailsFpxBank = "mbsb_bank"
-	PaymentMethodDetailsFpxBankOcbc              PaymentMethodDetailsFpxBank = "ocbc"
-	PaymentMethodDetailsFpxBankPbEnterprise      PaymentMethodDetailsFpxBank = "pb_enterprise"
-	PaymentMethodDetailsFpxBankPublicBank        PaymentMethodDetailsFpxBank = "public_bank"
-	PaymentMethodDetailsFpxBankRhb               PaymentMethodDetailsFpxBank = "rhb"
-	PaymentMethodDetailsFpxBankStandardChartered PaymentMethodDetailsFpxBank = "standard_chartered"
-	PaymentMethodDetailsFpxBankUob               PaymentMethodDetailsFpxBank = "uob"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsFpxBank) Known() bool {
-	switch v {
-	case PaymentMethodDetailsFpxBankAffinBank, PaymentMethodDetailsFpxBankAgrobank, PaymentMethodDetailsFpxBankAllianceBank, PaymentMethodDetailsFpxBankAmbank, PaymentMethodDetailsFpxBankBankIslam, PaymentMethodDetailsFpxBankBankMuamalat, PaymentMethodDetailsFpxBankBankOfChina, PaymentMethodDetailsFpxBankBankRakyat, PaymentMethodDetailsFpxBankBnpParibas, PaymentMethodDetailsFpxBankBsn, PaymentMethodDetailsFpxBankCimb, PaymentMethodDetailsFpxBankCitibank, PaymentMethodDetailsFpxBankDeutscheBank, PaymentMethodDetailsFpxBankHongLeongBank, PaymentMethodDetailsFpxBankHsbc, PaymentMethodDetailsFpxBankKfh, PaymentMethodDetailsFpxBankMaybank2E, PaymentMethodDetailsFpxBankMaybank2U, PaymentMethodDetailsFpxBankMbsbBank, PaymentMethodDetailsFpxBankOcbc, PaymentMethodDetailsFpxBankPbEnterprise, PaymentMethodDetailsFpxBankPublicBank, PaymentMethodDetailsFpxBankRhb, PaymentMethodDetailsFpxBankStandardChartered, PaymentMethodDetailsFpxBankUob:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsIdealBank is what the field Bank of PaymentMethodDetailsIdeal holds.
-type PaymentMethodDetailsIdealBank string
-
-// The values of PaymentMethodDetailsIdealBank that the schema knows.
-const (
-	PaymentMethodDetailsIdealBankAbnAmro       PaymentMethodDetailsIdealBank = "abn_amro"
-	PaymentMethodDetailsIdealBankAdyen         PaymentMethodDetailsIdealBank = "adyen"
-	PaymentMethodDetailsIdealBankAsnBank       PaymentMethodDetailsIdealBank = "asn_bank"
-	PaymentMethodDetailsIdealBankBunq          PaymentMethodDetailsIdealBank = "bunq"
-	PaymentMethodDetailsIdealBankBuut          PaymentMethodDetailsIdealBank = "buut"
-	PaymentMethodDetailsIdealBankFinom         PaymentMethodDetailsIdealBank = "finom"
-	PaymentMethodDetailsIdealBankHandelsbanken PaymentMethodDetailsIdealBank = "handelsbanken"
-	PaymentMethodDetailsIdealBankIng           PaymentMethodDetailsIdealBank = "ing"
-	PaymentMethodDetailsIdealBankKnab          PaymentMethodDetailsIdealBank = "knab"
-	PaymentMethodDetailsIdealBankMollie        PaymentMethodDetailsIdealBank = "mollie"
-	PaymentMethodDetailsIdealBankMoneyou       PaymentMethodDetailsIdealBank = "moneyou"
-	PaymentMethodDetailsIdealBankN26           PaymentMethodDetailsIdealBank = "n26"
-	PaymentMethodDetailsIdealBankNn            PaymentMethodDetailsIdealBank = "nn"
-	PaymentMethodDetailsIdealBankRabobank      PaymentMethodDetailsIdealBank = "rabobank"
-	PaymentMethodDetailsIdealBankRegiobank     PaymentMethodDetailsIdealBank = "regiobank"
-	PaymentMethodDetailsIdealBankRevolut       PaymentMethodDetailsIdealBank = "revolut"
-	PaymentMethodDetailsIdealBankSnsBank       PaymentMethodDetailsIdealBank = "sns_bank"
-	PaymentMethodDetailsIdealBankTriodosBank   PaymentMethodDetailsIdealBank = "triodos_bank"
-	PaymentMethodDetailsIdealBankVanLanschot   PaymentMethodDetailsIdealBank = "van_lanschot"
-	PaymentMethodDetailsIdealBankYoursafe      PaymentMethodDetailsIdealBank = "yoursafe"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsIdealBank) Known() bool {
-	switch v {
-	case PaymentMethodDetailsIdealBankAbnAmro, PaymentMethodDetailsIdealBankAdyen, PaymentMethodDetailsIdealBankAsnBank, PaymentMethodDetailsIdealBankBunq, PaymentMethodDetailsIdealBankBuut, PaymentMethodDetailsIdealBankFinom, PaymentMethodDetailsIdealBankHandelsbanken, PaymentMethodDetailsIdealBankIng, PaymentMethodDetailsIdealBankKnab, PaymentMethodDetailsIdealBankMollie, PaymentMethodDetailsIdealBankMoneyou, PaymentMethodDetailsIdealBankN26, PaymentMethodDetailsIdealBankNn, PaymentMethodDetailsIdealBankRabobank, PaymentMethodDetailsIdealBankRegiobank, PaymentMethodDetailsIdealBankRevolut, PaymentMethodDetailsIdealBankSnsBank, PaymentMethodDetailsIdealBankTriodosBank, PaymentMethodDetailsIdealBankVanLanschot, PaymentMethodDetailsIdealBankYoursafe:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsIdealBIC is what the field BIC of PaymentMethodDetailsIdeal holds.
-type PaymentMethodDetailsIdealBIC string
-
-// The values of PaymentMethodDetailsIdealBIC that the schema knows.
-const (
-	PaymentMethodDetailsIdealBICABNANL2A PaymentMethodDetailsIdealBIC = "ABNANL2A"
-	PaymentMethodDetailsIdealBICADYBNL2A PaymentMethodDetailsIdealBIC = "ADYBNL2A"
-	PaymentMethodDetailsIdealBICASNBNL21 PaymentMethodDetailsIdealBIC = "ASNBNL21"
-	PaymentMethodDetailsIdealBICBITSNL2A PaymentMethodDetailsIdealBIC = "BITSNL2A"
-	PaymentMethodDetailsIdealBICBUNQNL2A PaymentMethodDetailsIdealBIC = "BUNQNL2A"
-	PaymentMethodDetailsIdealBICBUUTNL2A PaymentMethodDetailsIdealBIC = "BUUTNL2A"
-	PaymentMethodDetailsIdealBICFNOMNL22 PaymentMethodDetailsIdealBIC = "FNOMNL22"
-	PaymentMethodDetailsIdealBICFVLBNL22 PaymentMethodDetailsIdealBIC = "FVLBNL22"
-	PaymentMethodDetailsIdealBICHANDNL2A PaymentMethodDetailsIdealBIC = "HANDNL2A"
-	PaymentMethodDetailsIdealBICINGBNL2A PaymentMethodDetailsIdealBIC = "INGBNL2A"
-	PaymentMethodDetailsIdealBICKNABNL2H PaymentMethodDetailsIdealBIC = "KNABNL2H"
-	PaymentMethodDetailsIdealBICMLLENL2A PaymentMethodDetailsIdealBIC = "MLLENL2A"
-	PaymentMethodDetailsIdealBICMOYONL21 PaymentMethodDetailsIdealBIC = "MOYONL21"
-	PaymentMethodDetailsIdealBICNNBANL2G PaymentMethodDetailsIdealBIC = "NNBANL2G"
-	PaymentMethodDetailsIdealBICNTSBDEB1 PaymentMethodDetailsIdealBIC = "NTSBDEB1"
-	PaymentMethodDetailsIdealBICRABONL2U PaymentMethodDetailsIdealBIC = "RABONL2U"
-	PaymentMethodDetailsIdealBICRBRBNL21 PaymentMethodDetailsIdealBIC = "RBRBNL21"
-	PaymentMethodDetailsIdealBICREVOIE23 PaymentMethodDetailsIdealBIC = "REVOIE23"
-	PaymentMethodDetailsIdealBICREVOLT21 PaymentMethodDetailsIdealBIC = "REVOLT21"
-	PaymentMethodDetailsIdealBICSNSBNL2A PaymentMethodDetailsIdealBIC = "SNSBNL2A"
-	PaymentMethodDetailsIdealBICTRIONL2U PaymentMethodDetailsIdealBIC = "TRIONL2U"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsIdealBIC) Known() bool {
-	switch v {
-	case PaymentMethodDetailsIdealBICABNANL2A, PaymentMethodDetailsIdealBICADYBNL2A, PaymentMethodDetailsIdealBICASNBNL21, PaymentMethodDetailsIdealBICBITSNL2A, PaymentMethodDetailsIdealBICBUNQNL2A, PaymentMethodDetailsIdealBICBUUTNL2A, PaymentMethodDetailsIdealBICFNOMNL22, PaymentMethodDetailsIdealBICFVLBNL22, PaymentMethodDetailsIdealBICHANDNL2A, PaymentMethodDetailsIdealBICINGBNL2A, PaymentMethodDetailsIdealBICKNABNL2H, PaymentMethodDetailsIdealBICMLLENL2A, PaymentMethodDetailsIdealBICMOYONL21, PaymentMethodDetailsIdealBICNNBANL2G, PaymentMethodDetailsIdealBICNTSBDEB1, PaymentMethodDetailsIdealBICRABONL2U, PaymentMethodDetailsIdealBICRBRBNL21, PaymentMethodDetailsIdealBICREVOIE23, PaymentMethodDetailsIdealBICREVOLT21, PaymentMethodDetailsIdealBICSNSBNL2A, PaymentMethodDetailsIdealBICTRIONL2U:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsInteracPresentReadMethod is what the field ReadMethod of
-// PaymentMethodDetailsInteracPresent holds.
-type PaymentMethodDetailsInteracPresentReadMethod string
-
-// The values of PaymentMethodDetailsInteracPresentReadMethod that the schema knows.
-const (
-	PaymentMethodDetailsInteracPresentReadMethodContactEmv               PaymentMethodDetailsInteracPresentReadMethod = "contact_emv"
-	PaymentMethodDetailsInteracPresentReadMethodContactlessEmv           PaymentMethodDetailsInteracPresentReadMethod = "contactless_emv"
-	PaymentMethodDetailsInteracPresentReadMethodContactlessMagstripeMode PaymentMethodDetailsInteracPresentReadMethod = "contactless_magstripe_mode"
-	PaymentMethodDetailsInteracPresentReadMethodMagneticStripeFallback   PaymentMethodDetailsInteracPresentReadMethod = "magnetic_stripe_fallback"
-	PaymentMethodDetailsInteracPresentReadMethodMagneticStripeTrack2     PaymentMethodDetailsInteracPresentReadMethod = "magnetic_stripe_track2"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsInteracPresentReadMethod) Known() bool {
-	switch v {
-	case PaymentMethodDetailsInteracPresentReadMethodContactEmv, PaymentMethodDetailsInteracPresentReadMethodContactlessEmv, PaymentMethodDetailsInteracPresentReadMethodContactlessMagstripeMode, PaymentMethodDetailsInteracPresentReadMethodMagneticStripeFallback, PaymentMethodDetailsInteracPresentReadMethodMagneticStripeTrack2:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsInteracPresentReceiptAccountType is what the field AccountType of
-// PaymentMethodDetailsInteracPresentReceipt holds.
-type PaymentMethodDetailsInteracPresentReceiptAccountType string
-
-// The values of PaymentMethodDetailsInteracPresentReceiptAccountType that the schema knows.
-const (
-	PaymentMethodDetailsInteracPresentReceiptAccountTypeChecking PaymentMethodDetailsInteracPresentReceiptAccountType = "checking"
-	PaymentMethodDetailsInteracPresentReceiptAccountTypeSavings  PaymentMethodDetailsInteracPresentReceiptAccountType = "savings"
-	PaymentMethodDetailsInteracPresentReceiptAccountTypeUnknown  PaymentMethodDetailsInteracPresentReceiptAccountType = "unknown"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsInteracPresentReceiptAccountType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsInteracPresentReceiptAccountTypeChecking, PaymentMethodDetailsInteracPresentReceiptAccountTypeSavings, PaymentMethodDetailsInteracPresentReceiptAccountTypeUnknown:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsKrCardBrand is what the field Brand of PaymentMethodDetailsKrCard holds.
-type PaymentMethodDetailsKrCardBrand string
-
-// The values of PaymentMethodDetailsKrCardBrand that the schema knows.
-const (
-	PaymentMethodDetailsKrCardBrandBc          PaymentMethodDetailsKrCardBrand = "bc"
-	PaymentMethodDetailsKrCardBrandCiti        PaymentMethodDetailsKrCardBrand = "citi"
-	PaymentMethodDetailsKrCardBrandHana        PaymentMethodDetailsKrCardBrand = "hana"
-	PaymentMethodDetailsKrCardBrandHyundai     PaymentMethodDetailsKrCardBrand = "hyundai"
-	PaymentMethodDetailsKrCardBrandJeju        PaymentMethodDetailsKrCardBrand = "jeju"
-	PaymentMethodDetailsKrCardBrandJeonbuk     PaymentMethodDetailsKrCardBrand = "jeonbuk"
-	PaymentMethodDetailsKrCardBrandKakaobank   PaymentMethodDetailsKrCardBrand = "kakaobank"
-	PaymentMethodDetailsKrCardBrandKbank       PaymentMethodDetailsKrCardBrand = "kbank"
-	PaymentMethodDetailsKrCardBrandKdbbank     PaymentMethodDetailsKrCardBrand = "kdbbank"
-	PaymentMethodDetailsKrCardBrandKookmin     PaymentMethodDetailsKrCardBrand = "kookmin"
-	PaymentMethodDetailsKrCardBrandKwangju     PaymentMethodDetailsKrCardBrand = "kwangju"
-	PaymentMethodDetailsKrCardBrandLotte       PaymentMethodDetailsKrCardBrand = "lotte"
-	PaymentMethodDetailsKrCardBrandMg          PaymentMethodDetailsKrCardBrand = "mg"
-	PaymentMethodDetailsKrCardBrandNh          PaymentMethodDetailsKrCardBrand = "nh"
-	PaymentMethodDetailsKrCardBrandPost        PaymentMethodDetailsKrCardBrand = "post"
-	PaymentMethodDetailsKrCardBrandSamsung     PaymentMethodDetailsKrCardBrand = "samsung"
-	PaymentMethodDetailsKrCardBrandSavingsbank PaymentMethodDetailsKrCardBrand = "savingsbank"
-	PaymentMethodDetailsKrCardBrandShinhan     PaymentMethodDetailsKrCardBrand = "shinhan"
-	PaymentMethodDetailsKrCardBrandShinhyup    PaymentMethodDetailsKrCardBrand = "shinhyup"
-	PaymentMethodDetailsKrCardBrandSuhyup      PaymentMethodDetailsKrCardBrand = "suhyup"
-	PaymentMethodDetailsKrCardBrandTossbank    PaymentMethodDetailsKrCardBrand = "tossbank"
-	PaymentMethodDetailsKrCardBrandWoori       PaymentMethodDetailsKrCardBrand = "woori"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsKrCardBrand) Known() bool {
-	switch v {
-	case PaymentMethodDetailsKrCardBrandBc, PaymentMethodDetailsKrCardBrandCiti, PaymentMethodDetailsKrCardBrandHana, PaymentMethodDetailsKrCardBrandHyundai, PaymentMethodDetailsKrCardBrandJeju, PaymentMethodDetailsKrCardBrandJeonbuk, PaymentMethodDetailsKrCardBrandKakaobank, PaymentMethodDetailsKrCardBrandKbank, PaymentMethodDetailsKrCardBrandKdbbank, PaymentMethodDetailsKrCardBrandKookmin, PaymentMethodDetailsKrCardBrandKwangju, PaymentMethodDetailsKrCardBrandLotte, PaymentMethodDetailsKrCardBrandMg, PaymentMethodDetailsKrCardBrandNh, PaymentMethodDetailsKrCardBrandPost, PaymentMethodDetailsKrCardBrandSamsung, PaymentMethodDetailsKrCardBrandSavingsbank, PaymentMethodDetailsKrCardBrandShinhan, PaymentMethodDetailsKrCardBrandShinhyup, PaymentMethodDetailsKrCardBrandSuhyup, PaymentMethodDetailsKrCardBrandTossbank, PaymentMethodDetailsKrCardBrandWoori:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsP24Bank is what the field Bank of PaymentMethodDetailsP24 holds.
-type PaymentMethodDetailsP24Bank string
-
-// The values of PaymentMethodDetailsP24Bank that the schema knows.
-const (
-	PaymentMethodDetailsP24BankAliorBank            PaymentMethodDetailsP24Bank = "alior_bank"
-	PaymentMethodDetailsP24BankBankMillennium       PaymentMethodDetailsP24Bank = "bank_millennium"
-	PaymentMethodDetailsP24BankBankNowyBfgSa        PaymentMethodDetailsP24Bank = "bank_nowy_bfg_sa"
-	PaymentMethodDetailsP24BankBankPekaoSa          PaymentMethodDetailsP24Bank = "bank_pekao_sa"
-	PaymentMethodDetailsP24BankBankiSpbdzielcze     PaymentMethodDetailsP24Bank = "banki_spbdzielcze"
-	PaymentMethodDetailsP24BankBlik                 PaymentMethodDetailsP24Bank = "blik"
-	PaymentMethodDetailsP24BankBnpParibas           PaymentMethodDetailsP24Bank = "bnp_paribas"
-	PaymentMethodDetailsP24BankBoz                  PaymentMethodDetailsP24Bank = "boz"
-	PaymentMethodDetailsP24BankCitiHandlowy         PaymentMethodDetailsP24Bank = "citi_handlowy"
-	PaymentMethodDetailsP24BankCreditAgricole       PaymentMethodDetailsP24Bank = "credit_agricole"
-	PaymentMethodDetailsP24BankEnvelobank           PaymentMethodDetailsP24Bank = "envelobank"
-	PaymentMethodDetailsP24BankEtransferPocztowy24  PaymentMethodDetailsP24Bank = "etransfer_pocztowy24"
-	PaymentMethodDetailsP24BankGetinBank            PaymentMethodDetailsP24Bank = "getin_bank"
-	PaymentMethodDetailsP24BankIdeabank             PaymentMethodDetailsP24Bank = "ideabank"
-	PaymentMethodDetailsP24BankIng                  PaymentMethodDetailsP24Bank = "ing"
-	PaymentMethodDetailsP24BankInteligo             PaymentMethodDetailsP24Bank = "inteligo"
-	PaymentMethodDetailsP24BankMbankMtransfer       PaymentMethodDetailsP24Bank = "mbank_mtransfer"
-	PaymentMethodDetailsP24BankNestPrzelew          PaymentMethodDetailsP24Bank = "nest_przelew"
-	PaymentMethodDetailsP24BankNoblePay             PaymentMethodDetailsP24Bank = "noble_pay"
-	PaymentMethodDetailsP24BankPbacZIpko            PaymentMethodDetailsP24Bank = "pbac_z_ipko"
-	PaymentMethodDetailsP24BankPlusBank             PaymentMethodDetailsP24Bank = "plus_bank"
-	PaymentMethodDetailsP24BankSantanderPrzelew24   PaymentMethodDetailsP24Bank = "santander_przelew24"
-	PaymentMethodDetailsP24BankTmobileUsbugiBankowe PaymentMethodDetailsP24Bank = "tmobile_usbugi_bankowe"
-	PaymentMethodDetailsP24BankToyotaBank           PaymentMethodDetailsP24Bank = "toyota_bank"
-	PaymentMethodDetailsP24BankVelobank             PaymentMethodDetailsP24Bank = "velobank"
-	PaymentMethodDetailsP24BankVolkswagenBank       PaymentMethodDetailsP24Bank = "volkswagen_bank"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsP24Bank) Known() bool {
-	switch v {
-	case PaymentMethodDetailsP24BankAliorBank, PaymentMethodDetailsP24BankBankMillennium, PaymentMethodDetailsP24BankBankNowyBfgSa, PaymentMethodDetailsP24BankBankPekaoSa, PaymentMethodDetailsP24BankBankiSpbdzielcze, PaymentMethodDetailsP24BankBlik, PaymentMethodDetailsP24BankBnpParibas, PaymentMethodDetailsP24BankBoz, PaymentMethodDetailsP24BankCitiHandlowy, PaymentMethodDetailsP24BankCreditAgricole, PaymentMethodDetailsP24BankEnvelobank, PaymentMethodDetailsP24BankEtransferPocztowy24, PaymentMethodDetailsP24BankGetinBank, PaymentMethodDetailsP24BankIdeabank, PaymentMethodDetailsP24BankIng, PaymentMethodDetailsP24BankInteligo, PaymentMethodDetailsP24BankMbankMtransfer, PaymentMethodDetailsP24BankNestPrzelew, PaymentMethodDetailsP24BankNoblePay, PaymentMethodDetailsP24BankPbacZIpko, PaymentMethodDetailsP24BankPlusBank, PaymentMethodDetailsP24BankSantanderPrzelew24, PaymentMethodDetailsP24BankTmobileUsbugiBankowe, PaymentMethodDetailsP24BankToyotaBank, PaymentMethodDetailsP24BankVelobank, PaymentMethodDetailsP24BankVolkswagenBank:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsSofortPreferredLanguage is what the field PreferredLanguage of
-// PaymentMethodDetailsSofort holds.
-type PaymentMethodDetailsSofortPreferredLanguage string
-
-// The values of PaymentMethodDetailsSofortPreferredLanguage that the schema knows.
-const (
-	PaymentMethodDetailsSofortPreferredLanguageDe PaymentMethodDetailsSofortPreferredLanguage = "de"
-	PaymentMethodDetailsSofortPreferredLanguageEn PaymentMethodDetailsSofortPreferredLanguage = "en"
-	PaymentMethodDetailsSofortPreferredLanguageEs PaymentMethodDetailsSofortPreferredLanguage = "es"
-	PaymentMethodDetailsSofortPreferredLanguageFr PaymentMethodDetailsSofortPreferredLanguage = "fr"
-	PaymentMethodDetailsSofortPreferredLanguageIt PaymentMethodDetailsSofortPreferredLanguage = "it"
-	PaymentMethodDetailsSofortPreferredLanguageNl PaymentMethodDetailsSofortPreferredLanguage = "nl"
-	PaymentMethodDetailsSofortPreferredLanguagePl PaymentMethodDetailsSofortPreferredLanguage = "pl"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsSofortPreferredLanguage) Known() bool {
-	switch v {
-	case PaymentMethodDetailsSofortPreferredLanguageDe, PaymentMethodDetailsSofortPreferredLanguageEn, PaymentMethodDetailsSofortPreferredLanguageEs, PaymentMethodDetailsSofortPreferredLanguageFr, PaymentMethodDetailsSofortPreferredLanguageIt, PaymentMethodDetailsSofortPreferredLanguageNl, PaymentMethodDetailsSofortPreferredLanguagePl:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsUsBankAccountAccountHolderType is what the field AccountHolderType of
-// PaymentMethodDetailsUsBankAccount holds.
-type PaymentMethodDetailsUsBankAccountAccountHolderType string
-
-// The values of PaymentMethodDetailsUsBankAccountAccountHolderType that the schema knows.
-const (
-	PaymentMethodDetailsUsBankAccountAccountHolderTypeCompany    PaymentMethodDetailsUsBankAccountAccountHolderType = "company"
-	PaymentMethodDetailsUsBankAccountAccountHolderTypeIndividual PaymentMethodDetailsUsBankAccountAccountHolderType = "individual"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsUsBankAccountAccountHolderType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsUsBankAccountAccountHolderTypeCompany, PaymentMethodDetailsUsBankAccountAccountHolderTypeIndividual:
-		return true
-	}
-	return false
-}
-
-// PaymentMethodDetailsUsBankAccountAccountType is what the field AccountType of
-// PaymentMethodDetailsUsBankAccount holds.
-type PaymentMethodDetailsUsBankAccountAccountType string
-
-// The values of PaymentMethodDetailsUsBankAccountAccountType that the schema knows.
-const (
-	PaymentMethodDetailsUsBankAccountAccountTypeChecking PaymentMethodDetailsUsBankAccountAccountType = "checking"
-	PaymentMethodDetailsUsBankAccountAccountTypeSavings  PaymentMethodDetailsUsBankAccountAccountType = "savings"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaymentMethodDetailsUsBankAccountAccountType) Known() bool {
-	switch v {
-	case PaymentMethodDetailsUsBankAccountAccountTypeChecking, PaymentMethodDetailsUsBankAccountAccountTypeSavings:
-		return true
-	}
-	return false
-}
-
-// PaypalSellerProtectionDisputeCategoriesItem is what the field DisputeCategoriesItem of
-// PaypalSellerProtection holds.
-type PaypalSellerProtectionDisputeCategoriesItem string
-
-// The values of PaypalSellerProtectionDisputeCategoriesItem that the schema knows.
-const (
-	PaypalSellerProtectionDisputeCategoriesItemFraudulent         PaypalSellerProtectionDisputeCategoriesItem = "fraudulent"
-	PaypalSellerProtectionDisputeCategoriesItemProductNotReceived PaypalSellerProtectionDisputeCategoriesItem = "product_not_received"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaypalSellerProtectionDisputeCategoriesItem) Known() bool {
-	switch v {
-	case PaypalSellerProtectionDisputeCategoriesItemFraudulent, PaypalSellerProtectionDisputeCategoriesItemProductNotReceived:
-		return true
-	}
-	return false
-}
-
-// PaypalSellerProtectionStatus is what the field Status of PaypalSellerProtection holds.
-type PaypalSellerProtectionStatus string
-
-// The values of PaypalSellerProtectionStatus that the schema knows.
-const (
-	PaypalSellerProtectionStatusEligible          PaypalSellerProtectionStatus = "eligible"
-	PaypalSellerProtectionStatusNotEligible       PaypalSellerProtectionStatus = "not_eligible"
-	PaypalSellerProtectionStatusPartiallyEligible PaypalSellerProtectionStatus = "partially_eligible"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v PaypalSellerProtectionStatus) Known() bool {
-	switch v {
-	case PaypalSellerProtectionStatusEligible, PaypalSellerProtectionStatusNotEligible, PaypalSellerProtectionStatusPartiallyEligible:
-		return true
-	}
-	return false
-}
-
-// RevolutPayUnderlyingPaymentMethodFundingDetailsType is what the field Type of
-// RevolutPayUnderlyingPaymentMethodFundingDetails holds.
-type RevolutPayUnderlyingPaymentMethodFundingDetailsType string
-
-// The values of RevolutPayUnderlyingPaymentMethodFundingDetailsType that the schema knows.
-const (
-	RevolutPayUnderlyingPaymentMethodFundingDetailsTypeCard RevolutPayUnderlyingPaymentMethodFundingDetailsType = "card"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v RevolutPayUnderlyingPaymentMethodFundingDetailsType) Known() bool {
-	switch v {
-	case RevolutPayUnderlyingPaymentMethodFundingDetailsTypeCard:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeAuthenticationFlow is what the field AuthenticationFlow of
-// ThreeDSecureDetailsCharge holds.
-type ThreeDSecureDetailsChargeAuthenticationFlow string
-
-// The values of ThreeDSecureDetailsChargeAuthenticationFlow that the schema knows.
-const (
-	ThreeDSecureDetailsChargeAuthenticationFlowChallenge    ThreeDSecureDetailsChargeAuthenticationFlow = "challenge"
-	ThreeDSecureDetailsChargeAuthenticationFlowFrictionless ThreeDSecureDetailsChargeAuthenticationFlow = "frictionless"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeAuthenticationFlow) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeAuthenticationFlowChallenge, ThreeDSecureDetailsChargeAuthenticationFlowFrictionless:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeElectronicCommerceIndicator is what the field ElectronicCommerceIndicator
-// of ThreeDSecureDetailsCharge holds.
-type ThreeDSecureDetailsChargeElectronicCommerceIndicator string
-
-// The values of ThreeDSecureDetailsChargeElectronicCommerceIndicator that the schema knows.
-const (
-	ThreeDSecureDetailsChargeElectronicCommerceIndicator01 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "01"
-	ThreeDSecureDetailsChargeElectronicCommerceIndicator02 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "02"
-	ThreeDSecureDetailsChargeElectronicCommerceIndicator05 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "05"
-	ThreeDSecureDetailsChargeElectronicCommerceIndicator06 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "06"
-	ThreeDSecureDetailsChargeElectronicCommerceIndicator07 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "07"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeElectronicCommerceIndicator) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeElectronicCommerceIndicator01, ThreeDSecureDetailsChargeElectronicCommerceIndicator02, ThreeDSecureDetailsChargeElectronicCommerceIndicator05, ThreeDSecureDetailsChargeElectronicCommerceIndicator06, ThreeDSecureDetailsChargeElectronicCommerceIndicator07:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeExemptionIndicator is what the field ExemptionIndicator of
-// ThreeDSecureDetailsCharge holds.
-type ThreeDSecureDetailsChargeExemptionIndicator string
-
-// The values of ThreeDSecureDetailsChargeExemptionIndicator that the schema knows.
-const (
-	ThreeDSecureDetailsChargeExemptionIndicatorLowRisk ThreeDSecureDetailsChargeExemptionIndicator = "low_risk"
-	ThreeDSecureDetailsChargeExemptionIndicatorNone    ThreeDSecureDetailsChargeExemptionIndicator = "none"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeExemptionIndicator) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeExemptionIndicatorLowRisk, ThreeDSecureDetailsChargeExemptionIndicatorNone:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeResult is what the field Result of ThreeDSecureDetailsCharge holds.
-type ThreeDSecureDetailsChargeResult string
-
-// The values of ThreeDSecureDetailsChargeResult that the schema knows.
-const (
-	ThreeDSecureDetailsChargeResultAttemptAcknowledged ThreeDSecureDetailsChargeResult = "attempt_acknowledged"
-	ThreeDSecureDetailsChargeResultAuthenticated       ThreeDSecureDetailsChargeResult = "authenticated"
-	ThreeDSecureDetailsChargeResultDataShareOnly       ThreeDSecureDetailsChargeResult = "data_share_only"
-	ThreeDSecureDetailsChargeResultExempted            ThreeDSecureDetailsChargeResult = "exempted"
-	ThreeDSecureDetailsChargeResultFailed              ThreeDSecureDetailsChargeResult = "failed"
-	ThreeDSecureDetailsChargeResultNotSupported        ThreeDSecureDetailsChargeResult = "not_supported"
-	ThreeDSecureDetailsChargeResultProcessingError     ThreeDSecureDetailsChargeResult = "processing_error"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeResult) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeResultAttemptAcknowledged, ThreeDSecureDetailsChargeResultAuthenticated, ThreeDSecureDetailsChargeResultDataShareOnly, ThreeDSecureDetailsChargeResultExempted, ThreeDSecureDetailsChargeResultFailed, ThreeDSecureDetailsChargeResultNotSupported, ThreeDSecureDetailsChargeResultProcessingError:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeResultReason is what the field ResultReason of ThreeDSecureDetailsCharge
-// holds.
-type ThreeDSecureDetailsChargeResultReason string
-
-// The values of ThreeDSecureDetailsChargeResultReason that the schema knows.
-const (
-	ThreeDSecureDetailsChargeResultReasonAbandoned           ThreeDSecureDetailsChargeResultReason = "abandoned"
-	ThreeDSecureDetailsChargeResultReasonBypassed            ThreeDSecureDetailsChargeResultReason = "bypassed"
-	ThreeDSecureDetailsChargeResultReasonCanceled            ThreeDSecureDetailsChargeResultReason = "canceled"
-	ThreeDSecureDetailsChargeResultReasonCardNotEnrolled     ThreeDSecureDetailsChargeResultReason = "card_not_enrolled"
-	ThreeDSecureDetailsChargeResultReasonNetworkNotSupported ThreeDSecureDetailsChargeResultReason = "network_not_supported"
-	ThreeDSecureDetailsChargeResultReasonProtocolError       ThreeDSecureDetailsChargeResultReason = "protocol_error"
-	ThreeDSecureDetailsChargeResultReasonRejected            ThreeDSecureDetailsChargeResultReason = "rejected"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeResultReason) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeResultReasonAbandoned, ThreeDSecureDetailsChargeResultReasonBypassed, ThreeDSecureDetailsChargeResultReasonCanceled, ThreeDSecureDetailsChargeResultReasonCardNotEnrolled, ThreeDSecureDetailsChargeResultReasonNetworkNotSupported, ThreeDSecureDetailsChargeResultReasonProtocolError, ThreeDSecureDetailsChargeResultReasonRejected:
-		return true
-	}
-	return false
-}
-
-// ThreeDSecureDetailsChargeVersion is what the field Version of ThreeDSecureDetailsCharge holds.
-type ThreeDSecureDetailsChargeVersion string
-
-// The values of ThreeDSecureDetailsChargeVersion that the schema knows.
-const (
-	ThreeDSecureDetailsChargeVersion1_0_2 ThreeDSecureDetailsChargeVersion = "1.0.2"
-	ThreeDSecureDetailsChargeVersion2_1_0 ThreeDSecureDetailsChargeVersion = "2.1.0"
-	ThreeDSecureDetailsChargeVersion2_2_0 ThreeDSecureDetailsChargeVersion = "2.2.0"
-	ThreeDSecureDetailsChargeVersion2_3_0 ThreeDSecureDetailsChargeVersion = "2.3.0"
-	ThreeDSecureDetailsChargeVersion2_3_1 ThreeDSecureDetailsChargeVersion = "2.3.1"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v ThreeDSecureDetailsChargeVersion) Known() bool {
-	switch v {
-	case ThreeDSecureDetailsChargeVersion1_0_2, ThreeDSecureDetailsChargeVersion2_1_0, ThreeDSecureDetailsChargeVersion2_2_0, ThreeDSecureDetailsChargeVersion2_3_0, ThreeDSecureDetailsChargeVersion2_3_1:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|confirm_card_data|do_not_try_again|try_again_later|")
 }

@@ -23,24 +23,19 @@ const CheckoutSessionAsyncPaymentFailedType = "stripe.checkout.session.async_pay
 
 // CheckoutSessionAsyncPaymentFailed is the payload of checkout.session.async_payment_failed.
 type CheckoutSessionAsyncPaymentFailed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
+	Account    *string                  `json:"account,omitempty"`
+	APIVersion *string                  `json:"api_version"`
 	Context    *string                  `json:"context,omitempty"`
 	Created    payload.Unix             `json:"created"`
 	Data       CheckoutSessionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                   `json:"id"`
+	Livemode   bool                     `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -58,24 +53,19 @@ const CheckoutSessionAsyncPaymentSucceededType = "stripe.checkout.session.async_
 
 // CheckoutSessionAsyncPaymentSucceeded is the payload of checkout.session.async_payment_succeeded.
 type CheckoutSessionAsyncPaymentSucceeded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
+	Account    *string                  `json:"account,omitempty"`
+	APIVersion *string                  `json:"api_version"`
 	Context    *string                  `json:"context,omitempty"`
 	Created    payload.Unix             `json:"created"`
 	Data       CheckoutSessionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                   `json:"id"`
+	Livemode   bool                     `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -92,24 +82,19 @@ const CheckoutSessionCompletedType = "stripe.checkout.session.completed"
 
 // CheckoutSessionCompleted is the payload of checkout.session.completed.
 type CheckoutSessionCompleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
+	Account    *string                  `json:"account,omitempty"`
+	APIVersion *string                  `json:"api_version"`
 	Context    *string                  `json:"context,omitempty"`
 	Created    payload.Unix             `json:"created"`
 	Data       CheckoutSessionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                   `json:"id"`
+	Livemode   bool                     `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -126,24 +111,19 @@ const CheckoutSessionExpiredType = "stripe.checkout.session.expired"
 
 // CheckoutSessionExpired is the payload of checkout.session.expired.
 type CheckoutSessionExpired struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
+	Account    *string                  `json:"account,omitempty"`
+	APIVersion *string                  `json:"api_version"`
 	Context    *string                  `json:"context,omitempty"`
 	Created    payload.Unix             `json:"created"`
 	Data       CheckoutSessionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                   `json:"id"`
+	Livemode   bool                     `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -157,84 +137,305 @@ func (CheckoutSessionExpired) isCheckoutSessionEvent() {}
 
 // CheckoutSession is the schema's type checkout.session.
 type CheckoutSession struct {
-	ID string `json:"id"`
+	AdaptivePricing            *PaymentPagesCheckoutSessionAdaptivePricing      `json:"adaptive_pricing"`
+	AfterExpiration            *PaymentPagesCheckoutSessionAfterExpiration      `json:"after_expiration"`
+	AllowPromotionCodes        *bool                                            `json:"allow_promotion_codes"`
+	AmountSubtotal             *int64                                           `json:"amount_subtotal"`
+	AmountTotal                *int64                                           `json:"amount_total"`
+	AutomaticTax               PaymentPagesCheckoutSessionAutomaticTax          `json:"automatic_tax"`
+	BillingAddressCollection   *CheckoutSessionBillingAddressCollection         `json:"billing_address_collection"`
+	BrandingSettings           *PaymentPagesCheckoutSessionBrandingSettings     `json:"branding_settings,omitempty"`
+	CancelURL                  *string                                          `json:"cancel_url"`
+	ClientReferenceID          *string                                          `json:"client_reference_id"`
+	ClientSecret               *string                                          `json:"client_secret"`
+	CollectedInformation       *PaymentPagesCheckoutSessionCollectedInformation `json:"collected_information"`
+	Consent                    *PaymentPagesCheckoutSessionConsent              `json:"consent"`
+	ConsentCollection          *PaymentPagesCheckoutSessionConsentCollection    `json:"consent_collection"`
+	Created                    payload.Unix                                     `json:"created"`
+	Currency                   *string                                          `json:"currency"`
+	CurrencyConversion         *PaymentPagesCheckoutSessionCurrencyConversion   `json:"currency_conversion"`
+	CustomFields               []PaymentPagesCheckoutSessionCustomFields        `json:"custom_fields"`
+	CustomText                 PaymentPagesCheckoutSessionCustomText            `json:"custom_text"`
+	Customer                   payload.Expandable[Customer]                     `json:"customer"`
+	CustomerAccount            *string                                          `json:"customer_account"`
+	CustomerCreation           *CheckoutSessionCustomerCreation                 `json:"customer_creation"`
+	CustomerDetails            *PaymentPagesCheckoutSessionCustomerDetails      `json:"customer_details"`
+	CustomerEmail              *string                                          `json:"customer_email"`
+	Discounts                  []PaymentPagesCheckoutSessionDiscount            `json:"discounts"`
+	ExcludedPaymentMethodTypes []string                                         `json:"excluded_payment_method_types,omitzero"`
+	ExpiresAt                  payload.Unix                                     `json:"expires_at"`
+	ID                         string                                           `json:"id"`
+	IntegrationIdentifier      *string                                          `json:"integration_identifier"`
+	Invoice                    payload.Expandable[Invoice]                      `json:"invoice"`
+	InvoiceCreation            *PaymentPagesCheckoutSessionInvoiceCreation      `json:"invoice_creation"`
+	LineItems                  *CheckoutSessionLineItems                        `json:"line_items,omitempty"`
+	Livemode                   bool                                             `json:"livemode"`
+	Locale                     *CheckoutSessionLocale                           `json:"locale"`
+	ManagedPayments            *PaymentPagesCheckoutSessionManagedPayments      `json:"managed_payments"`
+	Metadata                   map[string]string                                `json:"metadata"`
+	Mode                       CheckoutSessionMode                              `json:"mode"`
+	NameCollection             *PaymentPagesCheckoutSessionNameCollection       `json:"name_collection,omitempty"`
 	// Always "checkout.session".
-	Object                            string                                                     `json:"object"`
-	AdaptivePricing                   payload.Nullable[CheckoutSessionAdaptivePricing]           `json:"adaptive_pricing,omitzero"`
-	AfterExpiration                   payload.Nullable[CheckoutSessionAfterExpiration]           `json:"after_expiration,omitzero"`
-	AllowPromotionCodes               payload.Nullable[bool]                                     `json:"allow_promotion_codes,omitzero"`
-	AmountSubtotal                    payload.Nullable[int64]                                    `json:"amount_subtotal,omitzero"`
-	AmountTotal                       payload.Nullable[int64]                                    `json:"amount_total,omitzero"`
-	AutomaticTax                      CheckoutSessionAutomaticTax                                `json:"automatic_tax"`
-	BillingAddressCollection          payload.Nullable[CheckoutSessionBillingAddressCollection]  `json:"billing_address_collection,omitzero"`
-	BrandingSettings                  *CheckoutSessionBrandingSettings                           `json:"branding_settings,omitempty"`
-	CancelURL                         payload.Nullable[string]                                   `json:"cancel_url,omitzero"`
-	ClientReferenceID                 payload.Nullable[string]                                   `json:"client_reference_id,omitzero"`
-	ClientSecret                      payload.Nullable[string]                                   `json:"client_secret,omitzero"`
-	CollectedInformation              payload.Nullable[CheckoutSessionCollectedInformation]      `json:"collected_information,omitzero"`
-	Consent                           payload.Nullable[CheckoutSessionConsent]                   `json:"consent,omitzero"`
-	ConsentCollection                 payload.Nullable[CheckoutSessionConsentCollection]         `json:"consent_collection,omitzero"`
-	Created                           payload.Unix                                               `json:"created"`
-	Currency                          payload.Nullable[string]                                   `json:"currency,omitzero"`
-	CurrencyConversion                payload.Nullable[CheckoutSessionCurrencyConversion]        `json:"currency_conversion,omitzero"`
-	CustomFields                      []CheckoutSessionCustomFields                              `json:"custom_fields"`
-	CustomText                        CheckoutSessionCustomText                                  `json:"custom_text"`
-	Customer                          payload.Expandable[Customer]                               `json:"customer,omitzero"`
-	CustomerAccount                   payload.Nullable[string]                                   `json:"customer_account,omitzero"`
-	CustomerCreation                  payload.Nullable[CheckoutSessionCustomerCreation]          `json:"customer_creation,omitzero"`
-	CustomerDetails                   payload.Nullable[CheckoutSessionCustomerDetails]           `json:"customer_details,omitzero"`
-	CustomerEmail                     payload.Nullable[string]                                   `json:"customer_email,omitzero"`
-	Discounts                         payload.Nullable[[]CheckoutSessionDiscount]                `json:"discounts,omitzero"`
-	ExcludedPaymentMethodTypes        []string                                                   `json:"excluded_payment_method_types,omitzero"`
-	ExpiresAt                         payload.Unix                                               `json:"expires_at"`
-	IntegrationIdentifier             payload.Nullable[string]                                   `json:"integration_identifier,omitzero"`
-	Invoice                           payload.Expandable[Invoice]                                `json:"invoice,omitzero"`
-	InvoiceCreation                   payload.Nullable[CheckoutSessionInvoiceCreation]           `json:"invoice_creation,omitzero"`
-	LineItems                         *CheckoutSessionLineItems                                  `json:"line_items,omitempty"`
-	Livemode                          bool                                                       `json:"livemode"`
-	Locale                            payload.Nullable[CheckoutSessionLocale]                    `json:"locale,omitzero"`
-	ManagedPayments                   payload.Nullable[CheckoutSessionManagedPayments]           `json:"managed_payments,omitzero"`
-	Metadata                          payload.Nullable[map[string]string]                        `json:"metadata,omitzero"`
-	Mode                              CheckoutSessionMode                                        `json:"mode"`
-	NameCollection                    *CheckoutSessionNameCollection                             `json:"name_collection,omitempty"`
-	OptionalItems                     payload.Nullable[[]CheckoutSessionOptionalItem]            `json:"optional_items,omitzero"`
-	OriginContext                     payload.Nullable[CheckoutSessionOriginContext]             `json:"origin_context,omitzero"`
-	PaymentIntent                     payload.Expandable[PaymentIntent]                          `json:"payment_intent,omitzero"`
-	PaymentLink                       payload.Expandable[json.RawMessage]                        `json:"payment_link,omitzero"`
-	PaymentMethodCollection           payload.Nullable[CheckoutSessionPaymentMethodCollection]   `json:"payment_method_collection,omitzero"`
-	PaymentMethodConfigurationDetails json.RawMessage                                            `json:"payment_method_configuration_details,omitempty"`
-	PaymentMethodOptions              json.RawMessage                                            `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes                []string                                                   `json:"payment_method_types"`
-	PaymentStatus                     CheckoutSessionPaymentStatus                               `json:"payment_status"`
-	Permissions                       payload.Nullable[CheckoutSessionPermissions]               `json:"permissions,omitzero"`
-	PhoneNumberCollection             *CheckoutSessionPhoneNumberCollection                      `json:"phone_number_collection,omitempty"`
-	PresentmentDetails                *PaymentIntentPresentmentDetails                           `json:"presentment_details,omitempty"`
-	RecoveredFrom                     payload.Nullable[string]                                   `json:"recovered_from,omitzero"`
-	RedirectOnCompletion              *CheckoutSessionRedirectOnCompletion                       `json:"redirect_on_completion,omitempty"`
-	ReturnURL                         *string                                                    `json:"return_url,omitempty"`
-	SavedPaymentMethodOptions         json.RawMessage                                            `json:"saved_payment_method_options,omitempty"`
-	SetupIntent                       payload.Expandable[json.RawMessage]                        `json:"setup_intent,omitzero"`
-	ShippingAddressCollection         payload.Nullable[CheckoutSessionShippingAddressCollection] `json:"shipping_address_collection,omitzero"`
-	ShippingCost                      payload.Nullable[CheckoutSessionShippingCost]              `json:"shipping_cost,omitzero"`
-	ShippingOptions                   []CheckoutSessionShippingOption                            `json:"shipping_options"`
-	Status                            payload.Nullable[CheckoutSessionStatus]                    `json:"status,omitzero"`
-	SubmitType                        payload.Nullable[CheckoutSessionSubmitType]                `json:"submit_type,omitzero"`
-	Subscription                      payload.Expandable[Subscription]                           `json:"subscription,omitzero"`
-	SuccessURL                        payload.Nullable[string]                                   `json:"success_url,omitzero"`
-	TaxIDCollection                   *CheckoutSessionTaxIDCollection                            `json:"tax_id_collection,omitempty"`
-	TotalDetails                      payload.Nullable[CheckoutSessionTotalDetails]              `json:"total_details,omitzero"`
-	UIMode                            payload.Nullable[CheckoutSessionUIMode]                    `json:"ui_mode,omitzero"`
-	URL                               payload.Nullable[string]                                   `json:"url,omitzero"`
-	WalletOptions                     payload.Nullable[CheckoutSessionWalletOptions]             `json:"wallet_options,omitzero"`
+	Object                            string                                                                                      `json:"object"`
+	OptionalItems                     payload.Nullable[[]PaymentPagesCheckoutSessionOptionalItem]                                 `json:"optional_items,omitzero"`
+	OriginContext                     *CheckoutSessionOriginContext                                                               `json:"origin_context"`
+	PaymentIntent                     payload.Expandable[PaymentIntent]                                                           `json:"payment_intent"`
+	PaymentLink                       payload.Expandable[PaymentLink]                                                             `json:"payment_link"`
+	PaymentMethodCollection           *CheckoutSessionPaymentMethodCollection                                                     `json:"payment_method_collection"`
+	PaymentMethodConfigurationDetails *PaymentMethodConfigBizPaymentMethodConfigurationDetails                                    `json:"payment_method_configuration_details"`
+	PaymentMethodOptions              *CheckoutSessionPaymentMethodOptions                                                        `json:"payment_method_options"`
+	PaymentMethodTypes                []string                                                                                    `json:"payment_method_types"`
+	PaymentStatus                     CheckoutSessionPaymentStatus                                                                `json:"payment_status"`
+	Permissions                       *PaymentPagesCheckoutSessionPermissions                                                     `json:"permissions"`
+	PhoneNumberCollection             *PaymentPagesCheckoutSessionPhoneNumberCollection                                           `json:"phone_number_collection,omitempty"`
+	PresentmentDetails                *PaymentFlowsPaymentIntentPresentmentDetails                                                `json:"presentment_details,omitempty"`
+	RecoveredFrom                     *string                                                                                     `json:"recovered_from"`
+	Redaction                         payload.Nullable[PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedaction] `json:"redaction,omitzero"`
+	RedirectOnCompletion              *CheckoutSessionRedirectOnCompletion                                                        `json:"redirect_on_completion,omitempty"`
+	ReturnURL                         *string                                                                                     `json:"return_url,omitempty"`
+	SavedPaymentMethodOptions         *PaymentPagesCheckoutSessionSavedPaymentMethodOptions                                       `json:"saved_payment_method_options"`
+	SetupIntent                       payload.Expandable[SetupIntent]                                                             `json:"setup_intent"`
+	ShippingAddressCollection         *PaymentPagesCheckoutSessionShippingAddressCollection                                       `json:"shipping_address_collection"`
+	ShippingCost                      *PaymentPagesCheckoutSessionShippingCost                                                    `json:"shipping_cost"`
+	ShippingOptions                   []PaymentPagesCheckoutSessionShippingOption                                                 `json:"shipping_options"`
+	Status                            *CheckoutSessionStatus                                                                      `json:"status"`
+	SubmitType                        *CheckoutSessionSubmitType                                                                  `json:"submit_type"`
+	Subscription                      payload.Expandable[Subscription]                                                            `json:"subscription"`
+	SuccessURL                        *string                                                                                     `json:"success_url"`
+	TaxIDCollection                   *PaymentPagesCheckoutSessionTaxIDCollection                                                 `json:"tax_id_collection,omitempty"`
+	TotalDetails                      *PaymentPagesCheckoutSessionTotalDetails                                                    `json:"total_details"`
+	UIMode                            *CheckoutSessionUIMode                                                                      `json:"ui_mode"`
+	URL                               *string                                                                                     `json:"url"`
+	WalletOptions                     *CheckoutSessionWalletOptions                                                               `json:"wallet_options"`
 }
 
 // CheckoutSessionLineItems is what the field LineItems of CheckoutSession holds.
 type CheckoutSessionLineItems struct {
-	Data    []CheckoutItem `json:"data"`
-	HasMore bool           `json:"has_more"`
+	Data    []Item `json:"data"`
+	HasMore bool   `json:"has_more"`
 	// Always "list".
 	Object string `json:"object"`
 	URL    string `json:"url"`
+}
+
+// CheckoutAcssDebitMandateOptions is the schema's type checkout_acss_debit_mandate_options.
+type CheckoutAcssDebitMandateOptions struct {
+	CustomMandateURL    *string                                         `json:"custom_mandate_url,omitempty"`
+	DefaultFor          []CheckoutAcssDebitMandateOptionsDefaultForItem `json:"default_for,omitzero"`
+	IntervalDescription *string                                         `json:"interval_description"`
+	PaymentSchedule     *CheckoutAcssDebitMandateOptionsPaymentSchedule `json:"payment_schedule"`
+	TransactionType     *CheckoutAcssDebitMandateOptionsTransactionType `json:"transaction_type"`
+}
+
+// CheckoutAcssDebitPaymentMethodOptions is the schema's type
+// checkout_acss_debit_payment_method_options.
+type CheckoutAcssDebitPaymentMethodOptions struct {
+	Currency           *CheckoutAcssDebitPaymentMethodOptionsCurrency           `json:"currency,omitempty"`
+	MandateOptions     *CheckoutAcssDebitMandateOptions                         `json:"mandate_options,omitempty"`
+	SetupFutureUsage   *CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage   `json:"setup_future_usage,omitempty"`
+	TargetDate         *string                                                  `json:"target_date,omitempty"`
+	VerificationMethod *CheckoutAcssDebitPaymentMethodOptionsVerificationMethod `json:"verification_method,omitempty"`
+}
+
+// CheckoutAffirmPaymentMethodOptions is the schema's type checkout_affirm_payment_method_options.
+type CheckoutAffirmPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutAfterpayClearpayPaymentMethodOptions is the schema's type
+// checkout_afterpay_clearpay_payment_method_options.
+type CheckoutAfterpayClearpayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutAlipayPaymentMethodOptions is the schema's type checkout_alipay_payment_method_options.
+type CheckoutAlipayPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutAlmaPaymentMethodOptions is the schema's type checkout_alma_payment_method_options.
+type CheckoutAlmaPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+}
+
+// CheckoutAmazonPayPaymentMethodOptions is the schema's type
+// checkout_amazon_pay_payment_method_options.
+type CheckoutAmazonPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                                `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutAuBecsDebitPaymentMethodOptions is the schema's type
+// checkout_au_becs_debit_payment_method_options.
+type CheckoutAuBecsDebitPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+	TargetDate       *string `json:"target_date,omitempty"`
+}
+
+// CheckoutBacsDebitPaymentMethodOptions is the schema's type
+// checkout_bacs_debit_payment_method_options.
+type CheckoutBacsDebitPaymentMethodOptions struct {
+	MandateOptions   *CheckoutPaymentMethodOptionsMandateOptionsBacsDebit   `json:"mandate_options,omitempty"`
+	SetupFutureUsage *CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                `json:"target_date,omitempty"`
+}
+
+// CheckoutBancontactPaymentMethodOptions is the schema's type
+// checkout_bancontact_payment_method_options.
+type CheckoutBancontactPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutBilliePaymentMethodOptions is the schema's type checkout_billie_payment_method_options.
+type CheckoutBilliePaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+}
+
+// CheckoutBoletoPaymentMethodOptions is the schema's type checkout_boleto_payment_method_options.
+type CheckoutBoletoPaymentMethodOptions struct {
+	ExpiresAfterDays int64                                               `json:"expires_after_days"`
+	SetupFutureUsage *CheckoutBoletoPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutCardInstallmentsOptions is the schema's type checkout_card_installments_options.
+type CheckoutCardInstallmentsOptions struct {
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// CheckoutCardPaymentMethodOptions is the schema's type checkout_card_payment_method_options.
+type CheckoutCardPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod                   *string                                                          `json:"capture_method,omitempty"`
+	Installments                    *CheckoutCardInstallmentsOptions                                 `json:"installments,omitempty"`
+	RequestDecrementalAuthorization *CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization `json:"request_decremental_authorization,omitempty"`
+	RequestExtendedAuthorization    *CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization    `json:"request_extended_authorization,omitempty"`
+	RequestIncrementalAuthorization *CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization `json:"request_incremental_authorization,omitempty"`
+	RequestMulticapture             *CheckoutCardPaymentMethodOptionsRequestMulticapture             `json:"request_multicapture,omitempty"`
+	RequestOvercapture              *CheckoutCardPaymentMethodOptionsRequestOvercapture              `json:"request_overcapture,omitempty"`
+	RequestThreeDSecure             CheckoutCardPaymentMethodOptionsRequestThreeDSecure              `json:"request_three_d_secure"`
+	Restrictions                    *PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictions `json:"restrictions,omitempty"`
+	SetupFutureUsage                *CheckoutCardPaymentMethodOptionsSetupFutureUsage                `json:"setup_future_usage,omitempty"`
+	StatementDescriptorSuffixKana   *string                                                          `json:"statement_descriptor_suffix_kana,omitempty"`
+	StatementDescriptorSuffixKanji  *string                                                          `json:"statement_descriptor_suffix_kanji,omitempty"`
+}
+
+// CheckoutCashappPaymentMethodOptions is the schema's type checkout_cashapp_payment_method_options.
+type CheckoutCashappPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutCustomerBalanceBankTransferPaymentMethodOptions is the schema's type
+// checkout_customer_balance_bank_transfer_payment_method_options.
+type CheckoutCustomerBalanceBankTransferPaymentMethodOptions struct {
+	EuBankTransfer        *PaymentMethodOptionsCustomerBalanceEuBankAccount                                  `json:"eu_bank_transfer,omitempty"`
+	RequestedAddressTypes []CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem `json:"requested_address_types,omitzero"`
+	Type                  *CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType                       `json:"type"`
+}
+
+// CheckoutCustomerBalancePaymentMethodOptions is the schema's type
+// checkout_customer_balance_payment_method_options.
+type CheckoutCustomerBalancePaymentMethodOptions struct {
+	BankTransfer *CheckoutCustomerBalanceBankTransferPaymentMethodOptions `json:"bank_transfer,omitempty"`
+	FundingType  *CheckoutCustomerBalancePaymentMethodOptionsFundingType  `json:"funding_type"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutEpsPaymentMethodOptions is the schema's type checkout_eps_payment_method_options.
+type CheckoutEpsPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutFinancialConnectionsPaymentMethodOptions is the schema's type
+// checkout_financial_connections_payment_method_options.
+type CheckoutFinancialConnectionsPaymentMethodOptions struct {
+	Filters     *CheckoutFinancialConnectionsPaymentMethodOptionsFilters                                    `json:"filters,omitempty"`
+	ManualEntry *PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntry `json:"manual_entry,omitempty"`
+	Permissions []CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem                           `json:"permissions,omitzero"`
+	Prefetch    []CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem                              `json:"prefetch"`
+	ReturnURL   *string                                                                                     `json:"return_url,omitempty"`
+}
+
+// CheckoutFinancialConnectionsPaymentMethodOptionsFilters is the schema's type
+// checkout_financial_connections_payment_method_options_filters.
+type CheckoutFinancialConnectionsPaymentMethodOptionsFilters struct {
+	AccountSubcategories []CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem `json:"account_subcategories,omitzero"`
+	Institution          *string                                                                           `json:"institution,omitempty"`
+}
+
+// CheckoutFpxPaymentMethodOptions is the schema's type checkout_fpx_payment_method_options.
+type CheckoutFpxPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutGiropayPaymentMethodOptions is the schema's type checkout_giropay_payment_method_options.
+type CheckoutGiropayPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutGrabPayPaymentMethodOptions is the schema's type checkout_grab_pay_payment_method_options.
+type CheckoutGrabPayPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutIdealPaymentMethodOptions is the schema's type checkout_ideal_payment_method_options.
+type CheckoutIdealPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutKakaoPayPaymentMethodOptions is the schema's type checkout_kakao_pay_payment_method_options.
+type CheckoutKakaoPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                               `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutKlarnaPaymentMethodOptions is the schema's type checkout_klarna_payment_method_options.
+type CheckoutKlarnaPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                             `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutKonbiniPaymentMethodOptions is the schema's type checkout_konbini_payment_method_options.
+type CheckoutKonbiniPaymentMethodOptions struct {
+	ExpiresAfterDays *int64 `json:"expires_after_days"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutKrCardPaymentMethodOptions is the schema's type checkout_kr_card_payment_method_options.
+type CheckoutKrCardPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                             `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutKrCardPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutLinkPaymentMethodOptions is the schema's type checkout_link_payment_method_options.
+type CheckoutLinkPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                           `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutLinkPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
 }
 
 // CheckoutLinkWalletOptions is the schema's type checkout_link_wallet_options.
@@ -242,11 +443,183 @@ type CheckoutLinkWalletOptions struct {
 	Display *CheckoutLinkWalletOptionsDisplay `json:"display,omitempty"`
 }
 
+// CheckoutMobilepayPaymentMethodOptions is the schema's type
+// checkout_mobilepay_payment_method_options.
+type CheckoutMobilepayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutMultibancoPaymentMethodOptions is the schema's type
+// checkout_multibanco_payment_method_options.
+type CheckoutMultibancoPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutNaverPayPaymentMethodOptions is the schema's type checkout_naver_pay_payment_method_options.
+type CheckoutNaverPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                               `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutOxxoPaymentMethodOptions is the schema's type checkout_oxxo_payment_method_options.
+type CheckoutOxxoPaymentMethodOptions struct {
+	ExpiresAfterDays int64 `json:"expires_after_days"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutP24PaymentMethodOptions is the schema's type checkout_p24_payment_method_options.
+type CheckoutP24PaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutPaycoPaymentMethodOptions is the schema's type checkout_payco_payment_method_options.
+type CheckoutPaycoPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutPaymentMethodOptionsMandateOptionsBacsDebit is the schema's type
+// checkout_payment_method_options_mandate_options_bacs_debit.
+type CheckoutPaymentMethodOptionsMandateOptionsBacsDebit struct {
+	ReferencePrefix *string `json:"reference_prefix,omitempty"`
+}
+
+// CheckoutPaymentMethodOptionsMandateOptionsSEPADebit is the schema's type
+// checkout_payment_method_options_mandate_options_sepa_debit.
+type CheckoutPaymentMethodOptionsMandateOptionsSEPADebit struct {
+	ReferencePrefix *string `json:"reference_prefix,omitempty"`
+}
+
+// CheckoutPaynowPaymentMethodOptions is the schema's type checkout_paynow_payment_method_options.
+type CheckoutPaynowPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutPaypalPaymentMethodOptions is the schema's type checkout_paypal_payment_method_options.
+type CheckoutPaypalPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                             `json:"capture_method,omitempty"`
+	PreferredLocale  *string                                             `json:"preferred_locale"`
+	Reference        *string                                             `json:"reference"`
+	SetupFutureUsage *CheckoutPaypalPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	Subsellers       []string                                            `json:"subsellers,omitzero"`
+}
+
+// CheckoutPaytoPaymentMethodOptions is the schema's type checkout_payto_payment_method_options.
+type CheckoutPaytoPaymentMethodOptions struct {
+	MandateOptions   *MandateOptionsPayto                               `json:"mandate_options,omitempty"`
+	SetupFutureUsage *CheckoutPaytoPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutPixPaymentMethodOptions is the schema's type checkout_pix_payment_method_options.
+type CheckoutPixPaymentMethodOptions struct {
+	AmountIncludesIof   *CheckoutPixPaymentMethodOptionsAmountIncludesIof `json:"amount_includes_iof,omitempty"`
+	ExpiresAfterSeconds *int64                                            `json:"expires_after_seconds"`
+	MandateOptions      *PaymentMethodOptionsMandateOptionsPix            `json:"mandate_options,omitempty"`
+	SetupFutureUsage    *CheckoutPixPaymentMethodOptionsSetupFutureUsage  `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutRevolutPayPaymentMethodOptions is the schema's type
+// checkout_revolut_pay_payment_method_options.
+type CheckoutRevolutPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                                 `json:"capture_method,omitempty"`
+	SetupFutureUsage *CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutSamsungPayPaymentMethodOptions is the schema's type
+// checkout_samsung_pay_payment_method_options.
+type CheckoutSamsungPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// CheckoutSatispayPaymentMethodOptions is the schema's type checkout_satispay_payment_method_options.
+type CheckoutSatispayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+}
+
+// CheckoutScalapayPaymentMethodOptions is the schema's type checkout_scalapay_payment_method_options.
+type CheckoutScalapayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+}
+
+// CheckoutSEPADebitPaymentMethodOptions is the schema's type
+// checkout_sepa_debit_payment_method_options.
+type CheckoutSEPADebitPaymentMethodOptions struct {
+	MandateOptions   *CheckoutPaymentMethodOptionsMandateOptionsSEPADebit   `json:"mandate_options,omitempty"`
+	SetupFutureUsage *CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                `json:"target_date,omitempty"`
+}
+
 // CheckoutSessionEventData is what the field Data of CheckoutSessionEvent holds.
 type CheckoutSessionEventData struct {
-	Object CheckoutSession `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             CheckoutSession `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+}
+
+// CheckoutSessionPaymentMethodOptions is the schema's type checkout_session_payment_method_options.
+type CheckoutSessionPaymentMethodOptions struct {
+	AcssDebit        *CheckoutAcssDebitPaymentMethodOptions        `json:"acss_debit,omitempty"`
+	Affirm           *CheckoutAffirmPaymentMethodOptions           `json:"affirm,omitempty"`
+	AfterpayClearpay *CheckoutAfterpayClearpayPaymentMethodOptions `json:"afterpay_clearpay,omitempty"`
+	Alipay           *CheckoutAlipayPaymentMethodOptions           `json:"alipay,omitempty"`
+	Alma             *CheckoutAlmaPaymentMethodOptions             `json:"alma,omitempty"`
+	AmazonPay        *CheckoutAmazonPayPaymentMethodOptions        `json:"amazon_pay,omitempty"`
+	AuBecsDebit      *CheckoutAuBecsDebitPaymentMethodOptions      `json:"au_becs_debit,omitempty"`
+	BacsDebit        *CheckoutBacsDebitPaymentMethodOptions        `json:"bacs_debit,omitempty"`
+	Bancontact       *CheckoutBancontactPaymentMethodOptions       `json:"bancontact,omitempty"`
+	Billie           *CheckoutBilliePaymentMethodOptions           `json:"billie,omitempty"`
+	Boleto           *CheckoutBoletoPaymentMethodOptions           `json:"boleto,omitempty"`
+	Card             *CheckoutCardPaymentMethodOptions             `json:"card,omitempty"`
+	Cashapp          *CheckoutCashappPaymentMethodOptions          `json:"cashapp,omitempty"`
+	CustomerBalance  *CheckoutCustomerBalancePaymentMethodOptions  `json:"customer_balance,omitempty"`
+	Eps              *CheckoutEpsPaymentMethodOptions              `json:"eps,omitempty"`
+	Fpx              *CheckoutFpxPaymentMethodOptions              `json:"fpx,omitempty"`
+	Giropay          *CheckoutGiropayPaymentMethodOptions          `json:"giropay,omitempty"`
+	Grabpay          *CheckoutGrabPayPaymentMethodOptions          `json:"grabpay,omitempty"`
+	Ideal            *CheckoutIdealPaymentMethodOptions            `json:"ideal,omitempty"`
+	KakaoPay         *CheckoutKakaoPayPaymentMethodOptions         `json:"kakao_pay,omitempty"`
+	Klarna           *CheckoutKlarnaPaymentMethodOptions           `json:"klarna,omitempty"`
+	Konbini          *CheckoutKonbiniPaymentMethodOptions          `json:"konbini,omitempty"`
+	KrCard           *CheckoutKrCardPaymentMethodOptions           `json:"kr_card,omitempty"`
+	Link             *CheckoutLinkPaymentMethodOptions             `json:"link,omitempty"`
+	Mobilepay        *CheckoutMobilepayPaymentMethodOptions        `json:"mobilepay,omitempty"`
+	Multibanco       *CheckoutMultibancoPaymentMethodOptions       `json:"multibanco,omitempty"`
+	NaverPay         *CheckoutNaverPayPaymentMethodOptions         `json:"naver_pay,omitempty"`
+	Oxxo             *CheckoutOxxoPaymentMethodOptions             `json:"oxxo,omitempty"`
+	P24              *CheckoutP24PaymentMethodOptions              `json:"p24,omitempty"`
+	Payco            *CheckoutPaycoPaymentMethodOptions            `json:"payco,omitempty"`
+	Paynow           *CheckoutPaynowPaymentMethodOptions           `json:"paynow,omitempty"`
+	Paypal           *CheckoutPaypalPaymentMethodOptions           `json:"paypal,omitempty"`
+	Payto            *CheckoutPaytoPaymentMethodOptions            `json:"payto,omitempty"`
+	Pix              *CheckoutPixPaymentMethodOptions              `json:"pix,omitempty"`
+	RevolutPay       *CheckoutRevolutPayPaymentMethodOptions       `json:"revolut_pay,omitempty"`
+	SamsungPay       *CheckoutSamsungPayPaymentMethodOptions       `json:"samsung_pay,omitempty"`
+	Satispay         *CheckoutSatispayPaymentMethodOptions         `json:"satispay,omitempty"`
+	Scalapay         *CheckoutScalapayPaymentMethodOptions         `json:"scalapay,omitempty"`
+	SEPADebit        *CheckoutSEPADebitPaymentMethodOptions        `json:"sepa_debit,omitempty"`
+	Sofort           *CheckoutSofortPaymentMethodOptions           `json:"sofort,omitempty"`
+	Sunbit           *CheckoutSunbitPaymentMethodOptions           `json:"sunbit,omitempty"`
+	Swish            *CheckoutSwishPaymentMethodOptions            `json:"swish,omitempty"`
+	Twint            *CheckoutTwintPaymentMethodOptions            `json:"twint,omitempty"`
+	Upi              *CheckoutUpiPaymentMethodOptions              `json:"upi,omitempty"`
+	UsBankAccount    *CheckoutUsBankAccountPaymentMethodOptions    `json:"us_bank_account,omitempty"`
+	WechatPay        *CheckoutWechatPayPaymentMethodOptions        `json:"wechat_pay,omitempty"`
 }
 
 // CheckoutSessionWalletOptions is the schema's type checkout_session_wallet_options.
@@ -254,341 +627,52 @@ type CheckoutSessionWalletOptions struct {
 	Link *CheckoutLinkWalletOptions `json:"link,omitempty"`
 }
 
-// InvoiceSettingCheckoutRenderingOptions is the schema's type
-// invoice_setting_checkout_rendering_options.
-type InvoiceSettingCheckoutRenderingOptions struct {
-	AmountTaxDisplay payload.Nullable[string] `json:"amount_tax_display,omitzero"`
-	Template         payload.Nullable[string] `json:"template,omitzero"`
+// CheckoutSofortPaymentMethodOptions is the schema's type checkout_sofort_payment_method_options.
+type CheckoutSofortPaymentMethodOptions struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
 }
 
-// CheckoutItem is the schema's type item.
-type CheckoutItem struct {
-	ID string `json:"id"`
-	// Always "item".
-	Object             string                                        `json:"object"`
-	AdjustableQuantity payload.Nullable[LineItemsAdjustableQuantity] `json:"adjustable_quantity,omitzero"`
-	AmountDiscount     int64                                         `json:"amount_discount"`
-	AmountSubtotal     int64                                         `json:"amount_subtotal"`
-	AmountTax          int64                                         `json:"amount_tax"`
-	AmountTotal        int64                                         `json:"amount_total"`
-	Currency           string                                        `json:"currency"`
-	Description        payload.Nullable[string]                      `json:"description,omitzero"`
-	Discounts          []LineItemsDiscountAmount                     `json:"discounts,omitzero"`
-	Metadata           payload.Nullable[map[string]string]           `json:"metadata,omitzero"`
-	Price              payload.Nullable[Price]                       `json:"price,omitzero"`
-	Quantity           payload.Nullable[int64]                       `json:"quantity,omitzero"`
-	Taxes              []LineItemsTaxAmount                          `json:"taxes,omitzero"`
+// CheckoutSunbitPaymentMethodOptions is the schema's type checkout_sunbit_payment_method_options.
+type CheckoutSunbitPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
 }
 
-// LineItemsAdjustableQuantity is the schema's type line_items_adjustable_quantity.
-type LineItemsAdjustableQuantity struct {
-	Enabled bool                    `json:"enabled"`
-	Maximum payload.Nullable[int64] `json:"maximum,omitzero"`
-	Minimum payload.Nullable[int64] `json:"minimum,omitzero"`
+// CheckoutSwishPaymentMethodOptions is the schema's type checkout_swish_payment_method_options.
+type CheckoutSwishPaymentMethodOptions struct {
+	Reference *string `json:"reference"`
 }
 
-// LineItemsDiscountAmount is the schema's type line_items_discount_amount.
-type LineItemsDiscountAmount struct {
-	Amount   int64    `json:"amount"`
-	Discount Discount `json:"discount"`
+// CheckoutTwintPaymentMethodOptions is the schema's type checkout_twint_payment_method_options.
+type CheckoutTwintPaymentMethodOptions struct {
+	SetupFutureUsage *CheckoutTwintPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
 }
 
-// CheckoutSessionAdaptivePricing is the schema's type payment_pages_checkout_session_adaptive_pricing.
-type CheckoutSessionAdaptivePricing struct {
-	Enabled bool `json:"enabled"`
+// CheckoutUpiPaymentMethodOptions is the schema's type checkout_upi_payment_method_options.
+type CheckoutUpiPaymentMethodOptions struct {
+	MandateOptions   *MandateOptionsUpi                               `json:"mandate_options,omitempty"`
+	SetupFutureUsage *CheckoutUpiPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
 }
 
-// CheckoutSessionAfterExpiration is the schema's type payment_pages_checkout_session_after_expiration.
-type CheckoutSessionAfterExpiration struct {
-	Recovery payload.Nullable[CheckoutSessionAfterExpirationRecovery] `json:"recovery,omitzero"`
+// CheckoutUsBankAccountPaymentMethodOptions is the schema's type
+// checkout_us_bank_account_payment_method_options.
+type CheckoutUsBankAccountPaymentMethodOptions struct {
+	FinancialConnections *CheckoutFinancialConnectionsPaymentMethodOptions            `json:"financial_connections,omitempty"`
+	SetupFutureUsage     *CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage   `json:"setup_future_usage,omitempty"`
+	TargetDate           *string                                                      `json:"target_date,omitempty"`
+	VerificationMethod   *CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod `json:"verification_method,omitempty"`
 }
 
-// CheckoutSessionAfterExpirationRecovery is the schema's type
-// payment_pages_checkout_session_after_expiration_recovery.
-type CheckoutSessionAfterExpirationRecovery struct {
-	AllowPromotionCodes bool                           `json:"allow_promotion_codes"`
-	Enabled             bool                           `json:"enabled"`
-	ExpiresAt           payload.Nullable[payload.Unix] `json:"expires_at,omitzero"`
-	URL                 payload.Nullable[string]       `json:"url,omitzero"`
-}
-
-// CheckoutSessionAutomaticTax is the schema's type payment_pages_checkout_session_automatic_tax.
-type CheckoutSessionAutomaticTax struct {
-	Enabled   bool                                                `json:"enabled"`
-	Liability payload.Nullable[ConnectAccountReference]           `json:"liability,omitzero"`
-	Provider  payload.Nullable[string]                            `json:"provider,omitzero"`
-	Status    payload.Nullable[CheckoutSessionAutomaticTaxStatus] `json:"status,omitzero"`
-}
-
-// CheckoutSessionBrandingSettings is the schema's type
-// payment_pages_checkout_session_branding_settings.
-type CheckoutSessionBrandingSettings struct {
-	BackgroundColor string                                                `json:"background_color"`
-	BorderStyle     CheckoutSessionBrandingSettingsBorderStyle            `json:"border_style"`
-	ButtonColor     string                                                `json:"button_color"`
-	DisplayName     string                                                `json:"display_name"`
-	FontFamily      string                                                `json:"font_family"`
-	Icon            payload.Nullable[CheckoutSessionBrandingSettingsIcon] `json:"icon,omitzero"`
-	Logo            payload.Nullable[CheckoutSessionBrandingSettingsLogo] `json:"logo,omitzero"`
-}
-
-// CheckoutSessionBrandingSettingsIcon is the schema's type
-// payment_pages_checkout_session_branding_settings_icon.
-type CheckoutSessionBrandingSettingsIcon struct {
-	File *string                                 `json:"file,omitempty"`
-	Type CheckoutSessionBrandingSettingsIconType `json:"type"`
-	URL  *string                                 `json:"url,omitempty"`
-}
-
-// CheckoutSessionBrandingSettingsLogo is the schema's type
-// payment_pages_checkout_session_branding_settings_logo.
-type CheckoutSessionBrandingSettingsLogo struct {
-	File *string                                 `json:"file,omitempty"`
-	Type CheckoutSessionBrandingSettingsLogoType `json:"type"`
-	URL  *string                                 `json:"url,omitempty"`
-}
-
-// CheckoutSessionBusinessName is the schema's type payment_pages_checkout_session_business_name.
-type CheckoutSessionBusinessName struct {
-	Enabled  bool `json:"enabled"`
-	Optional bool `json:"optional"`
-}
-
-// CheckoutSessionCheckoutAddressDetails is the schema's type
-// payment_pages_checkout_session_checkout_address_details.
-type CheckoutSessionCheckoutAddressDetails struct {
-	Address Address `json:"address"`
-	Name    string  `json:"name"`
-}
-
-// CheckoutSessionCollectedInformation is the schema's type
-// payment_pages_checkout_session_collected_information.
-type CheckoutSessionCollectedInformation struct {
-	BusinessName    payload.Nullable[string]                                `json:"business_name,omitzero"`
-	IndividualName  payload.Nullable[string]                                `json:"individual_name,omitzero"`
-	ShippingDetails payload.Nullable[CheckoutSessionCheckoutAddressDetails] `json:"shipping_details,omitzero"`
-}
-
-// CheckoutSessionConsent is the schema's type payment_pages_checkout_session_consent.
-type CheckoutSessionConsent struct {
-	Promotions     payload.Nullable[CheckoutSessionConsentPromotions]     `json:"promotions,omitzero"`
-	TermsOfService payload.Nullable[CheckoutSessionConsentTermsOfService] `json:"terms_of_service,omitzero"`
-}
-
-// CheckoutSessionConsentCollection is the schema's type
-// payment_pages_checkout_session_consent_collection.
-type CheckoutSessionConsentCollection struct {
-	PaymentMethodReuseAgreement payload.Nullable[CheckoutSessionPaymentMethodReuseAgreement]     `json:"payment_method_reuse_agreement,omitzero"`
-	Promotions                  payload.Nullable[CheckoutSessionConsentCollectionPromotions]     `json:"promotions,omitzero"`
-	TermsOfService              payload.Nullable[CheckoutSessionConsentCollectionTermsOfService] `json:"terms_of_service,omitzero"`
-}
-
-// CheckoutSessionCurrencyConversion is the schema's type
-// payment_pages_checkout_session_currency_conversion.
-type CheckoutSessionCurrencyConversion struct {
-	AmountSubtotal int64  `json:"amount_subtotal"`
-	AmountTotal    int64  `json:"amount_total"`
-	FxRate         string `json:"fx_rate"`
-	SourceCurrency string `json:"source_currency"`
-}
-
-// CheckoutSessionCustomFields is the schema's type payment_pages_checkout_session_custom_fields.
-type CheckoutSessionCustomFields struct {
-	Dropdown *CheckoutSessionCustomFieldsDropdown `json:"dropdown,omitempty"`
-	Key      string                               `json:"key"`
-	Label    CheckoutSessionCustomFieldsLabel     `json:"label"`
-	Numeric  *CheckoutSessionCustomFieldsNumeric  `json:"numeric,omitempty"`
-	Optional bool                                 `json:"optional"`
-	Text     *CheckoutSessionCustomFieldsText     `json:"text,omitempty"`
-	Type     CheckoutSessionCustomFieldsType      `json:"type"`
-}
-
-// CheckoutSessionCustomFieldsDropdown is the schema's type
-// payment_pages_checkout_session_custom_fields_dropdown.
-type CheckoutSessionCustomFieldsDropdown struct {
-	DefaultValue payload.Nullable[string]            `json:"default_value,omitzero"`
-	Options      []CheckoutSessionCustomFieldsOption `json:"options"`
-	Value        payload.Nullable[string]            `json:"value,omitzero"`
-}
-
-// CheckoutSessionCustomFieldsLabel is the schema's type
-// payment_pages_checkout_session_custom_fields_label.
-type CheckoutSessionCustomFieldsLabel struct {
-	Custom payload.Nullable[string] `json:"custom,omitzero"`
-	// Always "custom".
-	Type string `json:"type"`
-}
-
-// CheckoutSessionCustomFieldsNumeric is the schema's type
-// payment_pages_checkout_session_custom_fields_numeric.
-type CheckoutSessionCustomFieldsNumeric struct {
-	DefaultValue  payload.Nullable[string] `json:"default_value,omitzero"`
-	MaximumLength payload.Nullable[int64]  `json:"maximum_length,omitzero"`
-	MinimumLength payload.Nullable[int64]  `json:"minimum_length,omitzero"`
-	Value         payload.Nullable[string] `json:"value,omitzero"`
-}
-
-// CheckoutSessionCustomFieldsOption is the schema's type
-// payment_pages_checkout_session_custom_fields_option.
-type CheckoutSessionCustomFieldsOption struct {
-	Label string `json:"label"`
-	Value string `json:"value"`
-}
-
-// CheckoutSessionCustomFieldsText is the schema's type
-// payment_pages_checkout_session_custom_fields_text.
-type CheckoutSessionCustomFieldsText struct {
-	DefaultValue  payload.Nullable[string] `json:"default_value,omitzero"`
-	MaximumLength payload.Nullable[int64]  `json:"maximum_length,omitzero"`
-	MinimumLength payload.Nullable[int64]  `json:"minimum_length,omitzero"`
-	Value         payload.Nullable[string] `json:"value,omitzero"`
-}
-
-// CheckoutSessionCustomText is the schema's type payment_pages_checkout_session_custom_text.
-type CheckoutSessionCustomText struct {
-	AfterSubmit              payload.Nullable[CheckoutSessionCustomTextPosition] `json:"after_submit,omitzero"`
-	ShippingAddress          payload.Nullable[CheckoutSessionCustomTextPosition] `json:"shipping_address,omitzero"`
-	Submit                   payload.Nullable[CheckoutSessionCustomTextPosition] `json:"submit,omitzero"`
-	TermsOfServiceAcceptance payload.Nullable[CheckoutSessionCustomTextPosition] `json:"terms_of_service_acceptance,omitzero"`
-}
-
-// CheckoutSessionCustomTextPosition is the schema's type
-// payment_pages_checkout_session_custom_text_position.
-type CheckoutSessionCustomTextPosition struct {
-	Message string `json:"message"`
-}
-
-// CheckoutSessionCustomerDetails is the schema's type payment_pages_checkout_session_customer_details.
-type CheckoutSessionCustomerDetails struct {
-	Address        payload.Nullable[Address]                                 `json:"address,omitzero"`
-	BusinessName   payload.Nullable[string]                                  `json:"business_name,omitzero"`
-	Email          payload.Nullable[string]                                  `json:"email,omitzero"`
-	IndividualName payload.Nullable[string]                                  `json:"individual_name,omitzero"`
-	Name           payload.Nullable[string]                                  `json:"name,omitzero"`
-	Phone          payload.Nullable[string]                                  `json:"phone,omitzero"`
-	TaxExempt      payload.Nullable[CheckoutSessionCustomerDetailsTaxExempt] `json:"tax_exempt,omitzero"`
-	TaxIDs         payload.Nullable[[]CheckoutSessionTaxID]                  `json:"tax_ids,omitzero"`
-}
-
-// CheckoutSessionDiscount is the schema's type payment_pages_checkout_session_discount.
-type CheckoutSessionDiscount struct {
-	Coupon        payload.Expandable[json.RawMessage] `json:"coupon,omitzero"`
-	PromotionCode payload.Expandable[json.RawMessage] `json:"promotion_code,omitzero"`
-}
-
-// CheckoutSessionIndividualName is the schema's type payment_pages_checkout_session_individual_name.
-type CheckoutSessionIndividualName struct {
-	Enabled  bool `json:"enabled"`
-	Optional bool `json:"optional"`
-}
-
-// CheckoutSessionInvoiceCreation is the schema's type payment_pages_checkout_session_invoice_creation.
-type CheckoutSessionInvoiceCreation struct {
-	Enabled     bool                           `json:"enabled"`
-	InvoiceData CheckoutSessionInvoiceSettings `json:"invoice_data"`
-}
-
-// CheckoutSessionInvoiceSettings is the schema's type payment_pages_checkout_session_invoice_settings.
-type CheckoutSessionInvoiceSettings struct {
-	AccountTaxIDs    payload.Nullable[[]payload.Expandable[TaxID]]            `json:"account_tax_ids,omitzero"`
-	CustomFields     payload.Nullable[[]InvoiceSettingCustomField]            `json:"custom_fields,omitzero"`
-	Description      payload.Nullable[string]                                 `json:"description,omitzero"`
-	Footer           payload.Nullable[string]                                 `json:"footer,omitzero"`
-	Issuer           payload.Nullable[ConnectAccountReference]                `json:"issuer,omitzero"`
-	Metadata         payload.Nullable[map[string]string]                      `json:"metadata,omitzero"`
-	RenderingOptions payload.Nullable[InvoiceSettingCheckoutRenderingOptions] `json:"rendering_options,omitzero"`
-}
-
-// CheckoutSessionManagedPayments is the schema's type payment_pages_checkout_session_managed_payments.
-type CheckoutSessionManagedPayments struct {
-	Enabled bool `json:"enabled"`
-}
-
-// CheckoutSessionNameCollection is the schema's type payment_pages_checkout_session_name_collection.
-type CheckoutSessionNameCollection struct {
-	Business   *CheckoutSessionBusinessName   `json:"business,omitempty"`
-	Individual *CheckoutSessionIndividualName `json:"individual,omitempty"`
-}
-
-// CheckoutSessionOptionalItem is the schema's type payment_pages_checkout_session_optional_item.
-type CheckoutSessionOptionalItem struct {
-	AdjustableQuantity payload.Nullable[CheckoutSessionOptionalItemAdjustableQuantity] `json:"adjustable_quantity,omitzero"`
-	Price              string                                                          `json:"price"`
-	Quantity           int64                                                           `json:"quantity"`
-}
-
-// CheckoutSessionOptionalItemAdjustableQuantity is the schema's type
-// payment_pages_checkout_session_optional_item_adjustable_quantity.
-type CheckoutSessionOptionalItemAdjustableQuantity struct {
-	Enabled bool                    `json:"enabled"`
-	Maximum payload.Nullable[int64] `json:"maximum,omitzero"`
-	Minimum payload.Nullable[int64] `json:"minimum,omitzero"`
-}
-
-// CheckoutSessionPaymentMethodReuseAgreement is the schema's type
-// payment_pages_checkout_session_payment_method_reuse_agreement.
-type CheckoutSessionPaymentMethodReuseAgreement struct {
-	Position CheckoutSessionPaymentMethodReuseAgreementPosition `json:"position"`
-}
-
-// CheckoutSessionPermissions is the schema's type payment_pages_checkout_session_permissions.
-type CheckoutSessionPermissions struct {
-	UpdateShippingDetails payload.Nullable[CheckoutSessionPermissionsUpdateShippingDetails] `json:"update_shipping_details,omitzero"`
-}
-
-// CheckoutSessionPhoneNumberCollection is the schema's type
-// payment_pages_checkout_session_phone_number_collection.
-type CheckoutSessionPhoneNumberCollection struct {
-	Enabled bool `json:"enabled"`
-}
-
-// CheckoutSessionShippingAddressCollection is the schema's type
-// payment_pages_checkout_session_shipping_address_collection.
-type CheckoutSessionShippingAddressCollection struct {
-	AllowedCountries []CheckoutSessionShippingAddressCollectionAllowedCountriesItem `json:"allowed_countries"`
-}
-
-// CheckoutSessionShippingCost is the schema's type payment_pages_checkout_session_shipping_cost.
-type CheckoutSessionShippingCost struct {
-	AmountSubtotal int64                               `json:"amount_subtotal"`
-	AmountTax      int64                               `json:"amount_tax"`
-	AmountTotal    int64                               `json:"amount_total"`
-	ShippingRate   payload.Expandable[json.RawMessage] `json:"shipping_rate,omitzero"`
-	Taxes          []LineItemsTaxAmount                `json:"taxes,omitzero"`
-}
-
-// CheckoutSessionShippingOption is the schema's type payment_pages_checkout_session_shipping_option.
-type CheckoutSessionShippingOption struct {
-	ShippingAmount int64                               `json:"shipping_amount"`
-	ShippingRate   payload.Expandable[json.RawMessage] `json:"shipping_rate"`
-}
-
-// CheckoutSessionTaxID is the schema's type payment_pages_checkout_session_tax_id.
-type CheckoutSessionTaxID struct {
-	Type  CheckoutSessionTaxIDType `json:"type"`
-	Value payload.Nullable[string] `json:"value,omitzero"`
-}
-
-// CheckoutSessionTaxIDCollection is the schema's type
-// payment_pages_checkout_session_tax_id_collection.
-type CheckoutSessionTaxIDCollection struct {
-	Enabled  bool                                   `json:"enabled"`
-	Required CheckoutSessionTaxIDCollectionRequired `json:"required"`
-}
-
-// CheckoutSessionTotalDetails is the schema's type payment_pages_checkout_session_total_details.
-type CheckoutSessionTotalDetails struct {
-	AmountDiscount int64                                 `json:"amount_discount"`
-	AmountShipping payload.Nullable[int64]               `json:"amount_shipping,omitzero"`
-	AmountTax      int64                                 `json:"amount_tax"`
-	Breakdown      *CheckoutSessionTotalDetailsBreakdown `json:"breakdown,omitempty"`
-}
-
-// CheckoutSessionTotalDetailsBreakdown is the schema's type
-// payment_pages_checkout_session_total_details_resource_breakdown.
-type CheckoutSessionTotalDetailsBreakdown struct {
-	Discounts []LineItemsDiscountAmount `json:"discounts"`
-	Taxes     []LineItemsTaxAmount      `json:"taxes"`
+// CheckoutWechatPayPaymentMethodOptions is the schema's type
+// checkout_wechat_pay_payment_method_options.
+type CheckoutWechatPayPaymentMethodOptions struct {
+	AppID  *string                                      `json:"app_id"`
+	Client *CheckoutWechatPayPaymentMethodOptionsClient `json:"client"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
 }
 
 // CheckoutSessionBillingAddressCollection is what the field BillingAddressCollection of
@@ -603,11 +687,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionBillingAddressCollection) Known() bool {
-	switch v {
-	case CheckoutSessionBillingAddressCollectionAuto, CheckoutSessionBillingAddressCollectionRequired:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|auto|required|")
 }
 
 // CheckoutSessionCustomerCreation is what the field CustomerCreation of CheckoutSession holds.
@@ -621,11 +701,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionCustomerCreation) Known() bool {
-	switch v {
-	case CheckoutSessionCustomerCreationAlways, CheckoutSessionCustomerCreationIfRequired:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|always|if_required|")
 }
 
 // CheckoutSessionLocale is what the field Locale of CheckoutSession holds.
@@ -678,11 +754,8 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionLocale) Known() bool {
-	switch v {
-	case CheckoutSessionLocaleAuto, CheckoutSessionLocaleBg, CheckoutSessionLocaleCs, CheckoutSessionLocaleDa, CheckoutSessionLocaleDe, CheckoutSessionLocaleEl, CheckoutSessionLocaleEn, CheckoutSessionLocaleEnGB, CheckoutSessionLocaleEs, CheckoutSessionLocaleEs419, CheckoutSessionLocaleEt, CheckoutSessionLocaleFi, CheckoutSessionLocaleFil, CheckoutSessionLocaleFr, CheckoutSessionLocaleFrCA, CheckoutSessionLocaleHr, CheckoutSessionLocaleHu, CheckoutSessionLocaleID, CheckoutSessionLocaleIt, CheckoutSessionLocaleJa, CheckoutSessionLocaleKo, CheckoutSessionLocaleLt, CheckoutSessionLocaleLv, CheckoutSessionLocaleMs, CheckoutSessionLocaleMt, CheckoutSessionLocaleNb, CheckoutSessionLocaleNl, CheckoutSessionLocalePl, CheckoutSessionLocalePt, CheckoutSessionLocalePtBR, CheckoutSessionLocaleRo, CheckoutSessionLocaleRu, CheckoutSessionLocaleSk, CheckoutSessionLocaleSl, CheckoutSessionLocaleSv, CheckoutSessionLocaleTh, CheckoutSessionLocaleTr, CheckoutSessionLocaleVi, CheckoutSessionLocaleZh, CheckoutSessionLocaleZhHK, CheckoutSessionLocaleZhTW:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|auto|bg|cs|da|de|el|en|en-GB|es|es-419|et|fi|fil|fr|fr-CA|hr|hu|id|it|ja|ko|lt|"+
+		"lv|ms|mt|nb|nl|pl|pt|pt-BR|ro|ru|sk|sl|sv|th|tr|vi|zh|zh-HK|zh-TW|")
 }
 
 // CheckoutSessionMode is what the field Mode of CheckoutSession holds.
@@ -697,11 +770,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionMode) Known() bool {
-	switch v {
-	case CheckoutSessionModePayment, CheckoutSessionModeSetup, CheckoutSessionModeSubscription:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|payment|setup|subscription|")
 }
 
 // CheckoutSessionOriginContext is what the field OriginContext of CheckoutSession holds.
@@ -715,11 +784,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionOriginContext) Known() bool {
-	switch v {
-	case CheckoutSessionOriginContextMobileApp, CheckoutSessionOriginContextWeb:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|mobile_app|web|")
 }
 
 // CheckoutSessionPaymentMethodCollection is what the field PaymentMethodCollection of CheckoutSession
@@ -734,11 +799,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionPaymentMethodCollection) Known() bool {
-	switch v {
-	case CheckoutSessionPaymentMethodCollectionAlways, CheckoutSessionPaymentMethodCollectionIfRequired:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|always|if_required|")
 }
 
 // CheckoutSessionPaymentStatus is what the field PaymentStatus of CheckoutSession holds.
@@ -753,11 +814,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionPaymentStatus) Known() bool {
-	switch v {
-	case CheckoutSessionPaymentStatusNoPaymentRequired, CheckoutSessionPaymentStatusPaid, CheckoutSessionPaymentStatusUnpaid:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|no_payment_required|paid|unpaid|")
 }
 
 // CheckoutSessionRedirectOnCompletion is what the field RedirectOnCompletion of CheckoutSession holds.
@@ -772,11 +829,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionRedirectOnCompletion) Known() bool {
-	switch v {
-	case CheckoutSessionRedirectOnCompletionAlways, CheckoutSessionRedirectOnCompletionIfRequired, CheckoutSessionRedirectOnCompletionNever:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|always|if_required|never|")
 }
 
 // CheckoutSessionStatus is what the field Status of CheckoutSession holds.
@@ -791,11 +844,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionStatus) Known() bool {
-	switch v {
-	case CheckoutSessionStatusComplete, CheckoutSessionStatusExpired, CheckoutSessionStatusOpen:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|complete|expired|open|")
 }
 
 // CheckoutSessionSubmitType is what the field SubmitType of CheckoutSession holds.
@@ -812,11 +861,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionSubmitType) Known() bool {
-	switch v {
-	case CheckoutSessionSubmitTypeAuto, CheckoutSessionSubmitTypeBook, CheckoutSessionSubmitTypeDonate, CheckoutSessionSubmitTypePay, CheckoutSessionSubmitTypeSubscribe:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|auto|book|donate|pay|subscribe|")
 }
 
 // CheckoutSessionUIMode is what the field UIMode of CheckoutSession holds.
@@ -826,16 +871,424 @@ type CheckoutSessionUIMode string
 const (
 	CheckoutSessionUIModeElements     CheckoutSessionUIMode = "elements"
 	CheckoutSessionUIModeEmbeddedPage CheckoutSessionUIMode = "embedded_page"
+	CheckoutSessionUIModeForm         CheckoutSessionUIMode = "form"
 	CheckoutSessionUIModeHostedPage   CheckoutSessionUIMode = "hosted_page"
 )
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutSessionUIMode) Known() bool {
-	switch v {
-	case CheckoutSessionUIModeElements, CheckoutSessionUIModeEmbeddedPage, CheckoutSessionUIModeHostedPage:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|elements|embedded_page|form|hosted_page|")
+}
+
+// CheckoutAcssDebitMandateOptionsDefaultForItem is what the field DefaultForItem of
+// CheckoutAcssDebitMandateOptions holds.
+type CheckoutAcssDebitMandateOptionsDefaultForItem string
+
+// The values of CheckoutAcssDebitMandateOptionsDefaultForItem that the schema knows.
+const (
+	CheckoutAcssDebitMandateOptionsDefaultForItemInvoice      CheckoutAcssDebitMandateOptionsDefaultForItem = "invoice"
+	CheckoutAcssDebitMandateOptionsDefaultForItemSubscription CheckoutAcssDebitMandateOptionsDefaultForItem = "subscription"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitMandateOptionsDefaultForItem) Known() bool {
+	return payload.Known(string(v), "|invoice|subscription|")
+}
+
+// CheckoutAcssDebitMandateOptionsPaymentSchedule is what the field PaymentSchedule of
+// CheckoutAcssDebitMandateOptions holds.
+type CheckoutAcssDebitMandateOptionsPaymentSchedule string
+
+// The values of CheckoutAcssDebitMandateOptionsPaymentSchedule that the schema knows.
+const (
+	CheckoutAcssDebitMandateOptionsPaymentScheduleCombined CheckoutAcssDebitMandateOptionsPaymentSchedule = "combined"
+	CheckoutAcssDebitMandateOptionsPaymentScheduleInterval CheckoutAcssDebitMandateOptionsPaymentSchedule = "interval"
+	CheckoutAcssDebitMandateOptionsPaymentScheduleSporadic CheckoutAcssDebitMandateOptionsPaymentSchedule = "sporadic"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitMandateOptionsPaymentSchedule) Known() bool {
+	return payload.Known(string(v), "|combined|interval|sporadic|")
+}
+
+// CheckoutAcssDebitMandateOptionsTransactionType is what the field TransactionType of
+// CheckoutAcssDebitMandateOptions holds.
+type CheckoutAcssDebitMandateOptionsTransactionType string
+
+// The values of CheckoutAcssDebitMandateOptionsTransactionType that the schema knows.
+const (
+	CheckoutAcssDebitMandateOptionsTransactionTypeBusiness CheckoutAcssDebitMandateOptionsTransactionType = "business"
+	CheckoutAcssDebitMandateOptionsTransactionTypePersonal CheckoutAcssDebitMandateOptionsTransactionType = "personal"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitMandateOptionsTransactionType) Known() bool {
+	return payload.Known(string(v), "|business|personal|")
+}
+
+// CheckoutAcssDebitPaymentMethodOptionsCurrency is what the field Currency of
+// CheckoutAcssDebitPaymentMethodOptions holds.
+type CheckoutAcssDebitPaymentMethodOptionsCurrency string
+
+// The values of CheckoutAcssDebitPaymentMethodOptionsCurrency that the schema knows.
+const (
+	CheckoutAcssDebitPaymentMethodOptionsCurrencyCad CheckoutAcssDebitPaymentMethodOptionsCurrency = "cad"
+	CheckoutAcssDebitPaymentMethodOptionsCurrencyUsd CheckoutAcssDebitPaymentMethodOptionsCurrency = "usd"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitPaymentMethodOptionsCurrency) Known() bool {
+	return payload.Known(string(v), "|cad|usd|")
+}
+
+// CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutAcssDebitPaymentMethodOptions holds.
+type CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsageNone       CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsageOffSession CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// CheckoutAcssDebitPaymentMethodOptionsVerificationMethod is what the field VerificationMethod of
+// CheckoutAcssDebitPaymentMethodOptions holds.
+type CheckoutAcssDebitPaymentMethodOptionsVerificationMethod string
+
+// The values of CheckoutAcssDebitPaymentMethodOptionsVerificationMethod that the schema knows.
+const (
+	CheckoutAcssDebitPaymentMethodOptionsVerificationMethodAutomatic     CheckoutAcssDebitPaymentMethodOptionsVerificationMethod = "automatic"
+	CheckoutAcssDebitPaymentMethodOptionsVerificationMethodInstant       CheckoutAcssDebitPaymentMethodOptionsVerificationMethod = "instant"
+	CheckoutAcssDebitPaymentMethodOptionsVerificationMethodMicrodeposits CheckoutAcssDebitPaymentMethodOptionsVerificationMethod = "microdeposits"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAcssDebitPaymentMethodOptionsVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|microdeposits|")
+}
+
+// CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutAmazonPayPaymentMethodOptions holds.
+type CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsageNone       CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsageOffSession CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutAmazonPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutBacsDebitPaymentMethodOptions holds.
+type CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsageNone       CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsageOffSession CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutBacsDebitPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// CheckoutBoletoPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutBoletoPaymentMethodOptions holds.
+type CheckoutBoletoPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutBoletoPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutBoletoPaymentMethodOptionsSetupFutureUsageNone       CheckoutBoletoPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutBoletoPaymentMethodOptionsSetupFutureUsageOffSession CheckoutBoletoPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutBoletoPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutBoletoPaymentMethodOptionsSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutBoletoPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization is what the field
+// RequestDecrementalAuthorization of CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorizationIfAvailable CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization = "if_available"
+	CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorizationNever       CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestDecrementalAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization is what the field
+// RequestExtendedAuthorization of CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestExtendedAuthorizationIfAvailable CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization = "if_available"
+	CheckoutCardPaymentMethodOptionsRequestExtendedAuthorizationNever       CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestExtendedAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization is what the field
+// RequestIncrementalAuthorization of CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorizationIfAvailable CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization = "if_available"
+	CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorizationNever       CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestIncrementalAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestMulticapture is what the field RequestMulticapture of
+// CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestMulticapture string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestMulticapture that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestMulticaptureIfAvailable CheckoutCardPaymentMethodOptionsRequestMulticapture = "if_available"
+	CheckoutCardPaymentMethodOptionsRequestMulticaptureNever       CheckoutCardPaymentMethodOptionsRequestMulticapture = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestMulticapture) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestOvercapture is what the field RequestOvercapture of
+// CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestOvercapture string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestOvercapture that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestOvercaptureIfAvailable CheckoutCardPaymentMethodOptionsRequestOvercapture = "if_available"
+	CheckoutCardPaymentMethodOptionsRequestOvercaptureNever       CheckoutCardPaymentMethodOptionsRequestOvercapture = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestOvercapture) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// CheckoutCardPaymentMethodOptionsRequestThreeDSecure is what the field RequestThreeDSecure of
+// CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsRequestThreeDSecure string
+
+// The values of CheckoutCardPaymentMethodOptionsRequestThreeDSecure that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsRequestThreeDSecureAny       CheckoutCardPaymentMethodOptionsRequestThreeDSecure = "any"
+	CheckoutCardPaymentMethodOptionsRequestThreeDSecureAutomatic CheckoutCardPaymentMethodOptionsRequestThreeDSecure = "automatic"
+	CheckoutCardPaymentMethodOptionsRequestThreeDSecureChallenge CheckoutCardPaymentMethodOptionsRequestThreeDSecure = "challenge"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsRequestThreeDSecure) Known() bool {
+	return payload.Known(string(v), "|any|automatic|challenge|")
+}
+
+// CheckoutCardPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutCardPaymentMethodOptions holds.
+type CheckoutCardPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutCardPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutCardPaymentMethodOptionsSetupFutureUsageNone       CheckoutCardPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutCardPaymentMethodOptionsSetupFutureUsageOffSession CheckoutCardPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutCardPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutCardPaymentMethodOptionsSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCardPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem is what the field
+// RequestedAddressTypesItem of CheckoutCustomerBalanceBankTransferPaymentMethodOptions holds.
+type CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem string
+
+// The values of CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem that
+// the schema knows.
+const (
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemAba      CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "aba"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemIBAN     CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "iban"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemSEPA     CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "sepa"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemSortCode CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "sort_code"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemSpei     CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "spei"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemSwift    CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "swift"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItemZengin   CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem = "zengin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCustomerBalanceBankTransferPaymentMethodOptionsRequestedAddressTypesItem) Known() bool {
+	return payload.Known(string(v), "|aba|iban|sepa|sort_code|spei|swift|zengin|")
+}
+
+// CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType is what the field Type of
+// CheckoutCustomerBalanceBankTransferPaymentMethodOptions holds.
+type CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType string
+
+// The values of CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType that the schema knows.
+const (
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsTypeEuBankTransfer CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType = "eu_bank_transfer"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsTypeGbBankTransfer CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType = "gb_bank_transfer"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsTypeJpBankTransfer CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType = "jp_bank_transfer"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsTypeMxBankTransfer CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType = "mx_bank_transfer"
+	CheckoutCustomerBalanceBankTransferPaymentMethodOptionsTypeUsBankTransfer CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType = "us_bank_transfer"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCustomerBalanceBankTransferPaymentMethodOptionsType) Known() bool {
+	return payload.Known(string(v), "|eu_bank_transfer|gb_bank_transfer|jp_bank_transfer|mx_bank_transfer|us_bank_transfer|")
+}
+
+// CheckoutCustomerBalancePaymentMethodOptionsFundingType is what the field FundingType of
+// CheckoutCustomerBalancePaymentMethodOptions holds.
+type CheckoutCustomerBalancePaymentMethodOptionsFundingType string
+
+// The values of CheckoutCustomerBalancePaymentMethodOptionsFundingType that the schema knows.
+const (
+	CheckoutCustomerBalancePaymentMethodOptionsFundingTypeBankTransfer CheckoutCustomerBalancePaymentMethodOptionsFundingType = "bank_transfer"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutCustomerBalancePaymentMethodOptionsFundingType) Known() bool {
+	return payload.Known(string(v), "|bank_transfer|")
+}
+
+// CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem is what the field PermissionsItem of
+// CheckoutFinancialConnectionsPaymentMethodOptions holds.
+type CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem string
+
+// The values of CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem that the schema knows.
+const (
+	CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItemBalances      CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem = "balances"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItemOwnership     CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem = "ownership"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItemPaymentMethod CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem = "payment_method"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItemTransactions  CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem = "transactions"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutFinancialConnectionsPaymentMethodOptionsPermissionsItem) Known() bool {
+	return payload.Known(string(v), "|balances|ownership|payment_method|transactions|")
+}
+
+// CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem is what the field PrefetchItem of
+// CheckoutFinancialConnectionsPaymentMethodOptions holds.
+type CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem string
+
+// The values of CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem that the schema knows.
+const (
+	CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItemBalances         CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem = "balances"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItemInferredBalances CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem = "inferred_balances"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItemOwnership        CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem = "ownership"
+	CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItemTransactions     CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem = "transactions"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutFinancialConnectionsPaymentMethodOptionsPrefetchItem) Known() bool {
+	return payload.Known(string(v), "|balances|inferred_balances|ownership|transactions|")
+}
+
+// CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem is what the field
+// AccountSubcategoriesItem of CheckoutFinancialConnectionsPaymentMethodOptionsFilters holds.
+type CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem string
+
+// The values of CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem that
+// the schema knows.
+const (
+	CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItemChecking CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem = "checking"
+	CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItemSavings  CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem = "savings"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutFinancialConnectionsPaymentMethodOptionsFiltersAccountSubcategoriesItem) Known() bool {
+	return payload.Known(string(v), "|checking|savings|")
+}
+
+// CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutKakaoPayPaymentMethodOptions holds.
+type CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsageNone       CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsageOffSession CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutKakaoPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutKlarnaPaymentMethodOptions holds.
+type CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutKlarnaPaymentMethodOptionsSetupFutureUsageNone       CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutKlarnaPaymentMethodOptionsSetupFutureUsageOffSession CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutKlarnaPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutKlarnaPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// CheckoutKrCardPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutKrCardPaymentMethodOptions holds.
+type CheckoutKrCardPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutKrCardPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutKrCardPaymentMethodOptionsSetupFutureUsageNone       CheckoutKrCardPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutKrCardPaymentMethodOptionsSetupFutureUsageOffSession CheckoutKrCardPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutKrCardPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// CheckoutLinkPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutLinkPaymentMethodOptions holds.
+type CheckoutLinkPaymentMethodOptionsSetupFutureUsage string
+
+// The values of CheckoutLinkPaymentMethodOptionsSetupFutureUsage that the schema knows.
+const (
+	CheckoutLinkPaymentMethodOptionsSetupFutureUsageNone       CheckoutLinkPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutLinkPaymentMethodOptionsSetupFutureUsageOffSession CheckoutLinkPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CheckoutLinkPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
 // CheckoutLinkWalletOptionsDisplay is what the field Display of CheckoutLinkWalletOptions holds.
@@ -849,645 +1302,189 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CheckoutLinkWalletOptionsDisplay) Known() bool {
-	switch v {
-	case CheckoutLinkWalletOptionsDisplayAuto, CheckoutLinkWalletOptionsDisplayNever:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|auto|never|")
 }
 
-// CheckoutSessionAutomaticTaxStatus is what the field Status of CheckoutSessionAutomaticTax holds.
-type CheckoutSessionAutomaticTaxStatus string
+// CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutNaverPayPaymentMethodOptions holds.
+type CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionAutomaticTaxStatus that the schema knows.
+// The values of CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionAutomaticTaxStatusComplete               CheckoutSessionAutomaticTaxStatus = "complete"
-	CheckoutSessionAutomaticTaxStatusFailed                 CheckoutSessionAutomaticTaxStatus = "failed"
-	CheckoutSessionAutomaticTaxStatusRequiresLocationInputs CheckoutSessionAutomaticTaxStatus = "requires_location_inputs"
+	CheckoutNaverPayPaymentMethodOptionsSetupFutureUsageNone       CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutNaverPayPaymentMethodOptionsSetupFutureUsageOffSession CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionAutomaticTaxStatus) Known() bool {
-	switch v {
-	case CheckoutSessionAutomaticTaxStatusComplete, CheckoutSessionAutomaticTaxStatusFailed, CheckoutSessionAutomaticTaxStatusRequiresLocationInputs:
-		return true
-	}
-	return false
+func (v CheckoutNaverPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionBrandingSettingsBorderStyle is what the field BorderStyle of
-// CheckoutSessionBrandingSettings holds.
-type CheckoutSessionBrandingSettingsBorderStyle string
+// CheckoutPaypalPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutPaypalPaymentMethodOptions holds.
+type CheckoutPaypalPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionBrandingSettingsBorderStyle that the schema knows.
+// The values of CheckoutPaypalPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionBrandingSettingsBorderStylePill        CheckoutSessionBrandingSettingsBorderStyle = "pill"
-	CheckoutSessionBrandingSettingsBorderStyleRectangular CheckoutSessionBrandingSettingsBorderStyle = "rectangular"
-	CheckoutSessionBrandingSettingsBorderStyleRounded     CheckoutSessionBrandingSettingsBorderStyle = "rounded"
+	CheckoutPaypalPaymentMethodOptionsSetupFutureUsageNone       CheckoutPaypalPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutPaypalPaymentMethodOptionsSetupFutureUsageOffSession CheckoutPaypalPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionBrandingSettingsBorderStyle) Known() bool {
-	switch v {
-	case CheckoutSessionBrandingSettingsBorderStylePill, CheckoutSessionBrandingSettingsBorderStyleRectangular, CheckoutSessionBrandingSettingsBorderStyleRounded:
-		return true
-	}
-	return false
+func (v CheckoutPaypalPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionBrandingSettingsIconType is what the field Type of
-// CheckoutSessionBrandingSettingsIcon holds.
-type CheckoutSessionBrandingSettingsIconType string
+// CheckoutPaytoPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutPaytoPaymentMethodOptions holds.
+type CheckoutPaytoPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionBrandingSettingsIconType that the schema knows.
+// The values of CheckoutPaytoPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionBrandingSettingsIconTypeFile CheckoutSessionBrandingSettingsIconType = "file"
-	CheckoutSessionBrandingSettingsIconTypeURL  CheckoutSessionBrandingSettingsIconType = "url"
+	CheckoutPaytoPaymentMethodOptionsSetupFutureUsageNone       CheckoutPaytoPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutPaytoPaymentMethodOptionsSetupFutureUsageOffSession CheckoutPaytoPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionBrandingSettingsIconType) Known() bool {
-	switch v {
-	case CheckoutSessionBrandingSettingsIconTypeFile, CheckoutSessionBrandingSettingsIconTypeURL:
-		return true
-	}
-	return false
+func (v CheckoutPaytoPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionBrandingSettingsLogoType is what the field Type of
-// CheckoutSessionBrandingSettingsLogo holds.
-type CheckoutSessionBrandingSettingsLogoType string
+// CheckoutPixPaymentMethodOptionsAmountIncludesIof is what the field AmountIncludesIof of
+// CheckoutPixPaymentMethodOptions holds.
+type CheckoutPixPaymentMethodOptionsAmountIncludesIof string
 
-// The values of CheckoutSessionBrandingSettingsLogoType that the schema knows.
+// The values of CheckoutPixPaymentMethodOptionsAmountIncludesIof that the schema knows.
 const (
-	CheckoutSessionBrandingSettingsLogoTypeFile CheckoutSessionBrandingSettingsLogoType = "file"
-	CheckoutSessionBrandingSettingsLogoTypeURL  CheckoutSessionBrandingSettingsLogoType = "url"
+	CheckoutPixPaymentMethodOptionsAmountIncludesIofAlways CheckoutPixPaymentMethodOptionsAmountIncludesIof = "always"
+	CheckoutPixPaymentMethodOptionsAmountIncludesIofNever  CheckoutPixPaymentMethodOptionsAmountIncludesIof = "never"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionBrandingSettingsLogoType) Known() bool {
-	switch v {
-	case CheckoutSessionBrandingSettingsLogoTypeFile, CheckoutSessionBrandingSettingsLogoTypeURL:
-		return true
-	}
-	return false
+func (v CheckoutPixPaymentMethodOptionsAmountIncludesIof) Known() bool {
+	return payload.Known(string(v), "|always|never|")
 }
 
-// CheckoutSessionConsentPromotions is what the field Promotions of CheckoutSessionConsent holds.
-type CheckoutSessionConsentPromotions string
+// CheckoutPixPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutPixPaymentMethodOptions holds.
+type CheckoutPixPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionConsentPromotions that the schema knows.
+// The values of CheckoutPixPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionConsentPromotionsOptIn  CheckoutSessionConsentPromotions = "opt_in"
-	CheckoutSessionConsentPromotionsOptOut CheckoutSessionConsentPromotions = "opt_out"
+	CheckoutPixPaymentMethodOptionsSetupFutureUsageNone       CheckoutPixPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutPixPaymentMethodOptionsSetupFutureUsageOffSession CheckoutPixPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionConsentPromotions) Known() bool {
-	switch v {
-	case CheckoutSessionConsentPromotionsOptIn, CheckoutSessionConsentPromotionsOptOut:
-		return true
-	}
-	return false
+func (v CheckoutPixPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionConsentTermsOfService is what the field TermsOfService of CheckoutSessionConsent
-// holds.
-type CheckoutSessionConsentTermsOfService string
+// CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutRevolutPayPaymentMethodOptions holds.
+type CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionConsentTermsOfService that the schema knows.
+// The values of CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionConsentTermsOfServiceAccepted CheckoutSessionConsentTermsOfService = "accepted"
+	CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsageNone       CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsageOffSession CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionConsentTermsOfService) Known() bool {
-	switch v {
-	case CheckoutSessionConsentTermsOfServiceAccepted:
-		return true
-	}
-	return false
+func (v CheckoutRevolutPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionConsentCollectionPromotions is what the field Promotions of
-// CheckoutSessionConsentCollection holds.
-type CheckoutSessionConsentCollectionPromotions string
+// CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutSEPADebitPaymentMethodOptions holds.
+type CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionConsentCollectionPromotions that the schema knows.
+// The values of CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionConsentCollectionPromotionsAuto CheckoutSessionConsentCollectionPromotions = "auto"
-	CheckoutSessionConsentCollectionPromotionsNone CheckoutSessionConsentCollectionPromotions = "none"
+	CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsageNone       CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsageOffSession CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage = "on_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionConsentCollectionPromotions) Known() bool {
-	switch v {
-	case CheckoutSessionConsentCollectionPromotionsAuto, CheckoutSessionConsentCollectionPromotionsNone:
-		return true
-	}
-	return false
+func (v CheckoutSEPADebitPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
 }
 
-// CheckoutSessionConsentCollectionTermsOfService is what the field TermsOfService of
-// CheckoutSessionConsentCollection holds.
-type CheckoutSessionConsentCollectionTermsOfService string
+// CheckoutTwintPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutTwintPaymentMethodOptions holds.
+type CheckoutTwintPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionConsentCollectionTermsOfService that the schema knows.
+// The values of CheckoutTwintPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionConsentCollectionTermsOfServiceNone     CheckoutSessionConsentCollectionTermsOfService = "none"
-	CheckoutSessionConsentCollectionTermsOfServiceRequired CheckoutSessionConsentCollectionTermsOfService = "required"
+	CheckoutTwintPaymentMethodOptionsSetupFutureUsageNone       CheckoutTwintPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutTwintPaymentMethodOptionsSetupFutureUsageOffSession CheckoutTwintPaymentMethodOptionsSetupFutureUsage = "off_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionConsentCollectionTermsOfService) Known() bool {
-	switch v {
-	case CheckoutSessionConsentCollectionTermsOfServiceNone, CheckoutSessionConsentCollectionTermsOfServiceRequired:
-		return true
-	}
-	return false
+func (v CheckoutTwintPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
 }
 
-// CheckoutSessionCustomFieldsType is what the field Type of CheckoutSessionCustomFields holds.
-type CheckoutSessionCustomFieldsType string
+// CheckoutUpiPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutUpiPaymentMethodOptions holds.
+type CheckoutUpiPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionCustomFieldsType that the schema knows.
+// The values of CheckoutUpiPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionCustomFieldsTypeDropdown CheckoutSessionCustomFieldsType = "dropdown"
-	CheckoutSessionCustomFieldsTypeNumeric  CheckoutSessionCustomFieldsType = "numeric"
-	CheckoutSessionCustomFieldsTypeText     CheckoutSessionCustomFieldsType = "text"
+	CheckoutUpiPaymentMethodOptionsSetupFutureUsageNone       CheckoutUpiPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutUpiPaymentMethodOptionsSetupFutureUsageOffSession CheckoutUpiPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutUpiPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutUpiPaymentMethodOptionsSetupFutureUsage = "on_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionCustomFieldsType) Known() bool {
-	switch v {
-	case CheckoutSessionCustomFieldsTypeDropdown, CheckoutSessionCustomFieldsTypeNumeric, CheckoutSessionCustomFieldsTypeText:
-		return true
-	}
-	return false
+func (v CheckoutUpiPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
 }
 
-// CheckoutSessionCustomerDetailsTaxExempt is what the field TaxExempt of
-// CheckoutSessionCustomerDetails holds.
-type CheckoutSessionCustomerDetailsTaxExempt string
+// CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage is what the field SetupFutureUsage of
+// CheckoutUsBankAccountPaymentMethodOptions holds.
+type CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage string
 
-// The values of CheckoutSessionCustomerDetailsTaxExempt that the schema knows.
+// The values of CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage that the schema knows.
 const (
-	CheckoutSessionCustomerDetailsTaxExemptExempt  CheckoutSessionCustomerDetailsTaxExempt = "exempt"
-	CheckoutSessionCustomerDetailsTaxExemptNone    CheckoutSessionCustomerDetailsTaxExempt = "none"
-	CheckoutSessionCustomerDetailsTaxExemptReverse CheckoutSessionCustomerDetailsTaxExempt = "reverse"
+	CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsageNone       CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage = "none"
+	CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsageOffSession CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage = "off_session"
+	CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsageOnSession  CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage = "on_session"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionCustomerDetailsTaxExempt) Known() bool {
-	switch v {
-	case CheckoutSessionCustomerDetailsTaxExemptExempt, CheckoutSessionCustomerDetailsTaxExemptNone, CheckoutSessionCustomerDetailsTaxExemptReverse:
-		return true
-	}
-	return false
+func (v CheckoutUsBankAccountPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
 }
 
-// CheckoutSessionPaymentMethodReuseAgreementPosition is what the field Position of
-// CheckoutSessionPaymentMethodReuseAgreement holds.
-type CheckoutSessionPaymentMethodReuseAgreementPosition string
+// CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod is what the field VerificationMethod of
+// CheckoutUsBankAccountPaymentMethodOptions holds.
+type CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod string
 
-// The values of CheckoutSessionPaymentMethodReuseAgreementPosition that the schema knows.
+// The values of CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod that the schema knows.
 const (
-	CheckoutSessionPaymentMethodReuseAgreementPositionAuto   CheckoutSessionPaymentMethodReuseAgreementPosition = "auto"
-	CheckoutSessionPaymentMethodReuseAgreementPositionHidden CheckoutSessionPaymentMethodReuseAgreementPosition = "hidden"
+	CheckoutUsBankAccountPaymentMethodOptionsVerificationMethodAutomatic CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod = "automatic"
+	CheckoutUsBankAccountPaymentMethodOptionsVerificationMethodInstant   CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod = "instant"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionPaymentMethodReuseAgreementPosition) Known() bool {
-	switch v {
-	case CheckoutSessionPaymentMethodReuseAgreementPositionAuto, CheckoutSessionPaymentMethodReuseAgreementPositionHidden:
-		return true
-	}
-	return false
+func (v CheckoutUsBankAccountPaymentMethodOptionsVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|")
 }
 
-// CheckoutSessionPermissionsUpdateShippingDetails is what the field UpdateShippingDetails of
-// CheckoutSessionPermissions holds.
-type CheckoutSessionPermissionsUpdateShippingDetails string
+// CheckoutWechatPayPaymentMethodOptionsClient is what the field Client of
+// CheckoutWechatPayPaymentMethodOptions holds.
+type CheckoutWechatPayPaymentMethodOptionsClient string
 
-// The values of CheckoutSessionPermissionsUpdateShippingDetails that the schema knows.
+// The values of CheckoutWechatPayPaymentMethodOptionsClient that the schema knows.
 const (
-	CheckoutSessionPermissionsUpdateShippingDetailsClientOnly CheckoutSessionPermissionsUpdateShippingDetails = "client_only"
-	CheckoutSessionPermissionsUpdateShippingDetailsServerOnly CheckoutSessionPermissionsUpdateShippingDetails = "server_only"
+	CheckoutWechatPayPaymentMethodOptionsClientAndroid CheckoutWechatPayPaymentMethodOptionsClient = "android"
+	CheckoutWechatPayPaymentMethodOptionsClientIos     CheckoutWechatPayPaymentMethodOptionsClient = "ios"
+	CheckoutWechatPayPaymentMethodOptionsClientWeb     CheckoutWechatPayPaymentMethodOptionsClient = "web"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionPermissionsUpdateShippingDetails) Known() bool {
-	switch v {
-	case CheckoutSessionPermissionsUpdateShippingDetailsClientOnly, CheckoutSessionPermissionsUpdateShippingDetailsServerOnly:
-		return true
-	}
-	return false
-}
-
-// CheckoutSessionShippingAddressCollectionAllowedCountriesItem is what the field AllowedCountriesItem
-// of CheckoutSessionShippingAddressCollection holds.
-type CheckoutSessionShippingAddressCollectionAllowedCountriesItem string
-
-// The values of CheckoutSessionShippingAddressCollectionAllowedCountriesItem that the schema knows.
-const (
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AQ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AX"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BB"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BJ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BQ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DJ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemEH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemER CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ER"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemES CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ES"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemET CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ET"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FJ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemFR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GB"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GP"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GQ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemGY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemHU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemID CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ID"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IQ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemIT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemJP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JP"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LB"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemLY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemME CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ME"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemML CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ML"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MQ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MX"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNP CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NP"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemOM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "OM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemPY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemQA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "QA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemRW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSB CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SB"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSI CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SI"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SJ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemST CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ST"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSX CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SX"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTD CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TD"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTH CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TH"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TJ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTL CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TL"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTO CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TO"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTR CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TR"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTV CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TV"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "US"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUY CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UY"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UZ"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVC CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VC"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVG CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VG"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVN CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VN"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemVU CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VU"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemWF CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WF"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemWS CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WS"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemXK CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "XK"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemYE CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YE"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemYT CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YT"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZA CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZA"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZM CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZM"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZW CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZW"
-	CheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ CheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZZ"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionShippingAddressCollectionAllowedCountriesItem) Known() bool {
-	switch v {
-	case CheckoutSessionShippingAddressCollectionAllowedCountriesItemAC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemEH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemER, CheckoutSessionShippingAddressCollectionAllowedCountriesItemES, CheckoutSessionShippingAddressCollectionAllowedCountriesItemET, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemFR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemGY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemHU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemID, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemIT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemJP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemLY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemME, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemML, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNP, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemOM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemPY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemQA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemRW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSB, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSI, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemST, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSX, CheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTD, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTH, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTL, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTO, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTR, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTV, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUY, CheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVC, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVG, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVN, CheckoutSessionShippingAddressCollectionAllowedCountriesItemVU, CheckoutSessionShippingAddressCollectionAllowedCountriesItemWF, CheckoutSessionShippingAddressCollectionAllowedCountriesItemWS, CheckoutSessionShippingAddressCollectionAllowedCountriesItemXK, CheckoutSessionShippingAddressCollectionAllowedCountriesItemYE, CheckoutSessionShippingAddressCollectionAllowedCountriesItemYT, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZA, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZM, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZW, CheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ:
-		return true
-	}
-	return false
-}
-
-// CheckoutSessionTaxIDType is what the field Type of CheckoutSessionTaxID holds.
-type CheckoutSessionTaxIDType string
-
-// The values of CheckoutSessionTaxIDType that the schema knows.
-const (
-	CheckoutSessionTaxIDTypeAdNrt    CheckoutSessionTaxIDType = "ad_nrt"
-	CheckoutSessionTaxIDTypeAeTrn    CheckoutSessionTaxIDType = "ae_trn"
-	CheckoutSessionTaxIDTypeAlTin    CheckoutSessionTaxIDType = "al_tin"
-	CheckoutSessionTaxIDTypeAmTin    CheckoutSessionTaxIDType = "am_tin"
-	CheckoutSessionTaxIDTypeAoTin    CheckoutSessionTaxIDType = "ao_tin"
-	CheckoutSessionTaxIDTypeArCuit   CheckoutSessionTaxIDType = "ar_cuit"
-	CheckoutSessionTaxIDTypeAuAbn    CheckoutSessionTaxIDType = "au_abn"
-	CheckoutSessionTaxIDTypeAuArn    CheckoutSessionTaxIDType = "au_arn"
-	CheckoutSessionTaxIDTypeAwTin    CheckoutSessionTaxIDType = "aw_tin"
-	CheckoutSessionTaxIDTypeAzTin    CheckoutSessionTaxIDType = "az_tin"
-	CheckoutSessionTaxIDTypeBaTin    CheckoutSessionTaxIDType = "ba_tin"
-	CheckoutSessionTaxIDTypeBbTin    CheckoutSessionTaxIDType = "bb_tin"
-	CheckoutSessionTaxIDTypeBdBin    CheckoutSessionTaxIDType = "bd_bin"
-	CheckoutSessionTaxIDTypeBfIfu    CheckoutSessionTaxIDType = "bf_ifu"
-	CheckoutSessionTaxIDTypeBgUic    CheckoutSessionTaxIDType = "bg_uic"
-	CheckoutSessionTaxIDTypeBhVAT    CheckoutSessionTaxIDType = "bh_vat"
-	CheckoutSessionTaxIDTypeBjIfu    CheckoutSessionTaxIDType = "bj_ifu"
-	CheckoutSessionTaxIDTypeBoTin    CheckoutSessionTaxIDType = "bo_tin"
-	CheckoutSessionTaxIDTypeBrCnpj   CheckoutSessionTaxIDType = "br_cnpj"
-	CheckoutSessionTaxIDTypeBrCpf    CheckoutSessionTaxIDType = "br_cpf"
-	CheckoutSessionTaxIDTypeBsTin    CheckoutSessionTaxIDType = "bs_tin"
-	CheckoutSessionTaxIDTypeByTin    CheckoutSessionTaxIDType = "by_tin"
-	CheckoutSessionTaxIDTypeCaBn     CheckoutSessionTaxIDType = "ca_bn"
-	CheckoutSessionTaxIDTypeCaGstHst CheckoutSessionTaxIDType = "ca_gst_hst"
-	CheckoutSessionTaxIDTypeCaPstBc  CheckoutSessionTaxIDType = "ca_pst_bc"
-	CheckoutSessionTaxIDTypeCaPstMb  CheckoutSessionTaxIDType = "ca_pst_mb"
-	CheckoutSessionTaxIDTypeCaPstSk  CheckoutSessionTaxIDType = "ca_pst_sk"
-	CheckoutSessionTaxIDTypeCaQst    CheckoutSessionTaxIDType = "ca_qst"
-	CheckoutSessionTaxIDTypeCdNif    CheckoutSessionTaxIDType = "cd_nif"
-	CheckoutSessionTaxIDTypeChUID    CheckoutSessionTaxIDType = "ch_uid"
-	CheckoutSessionTaxIDTypeChVAT    CheckoutSessionTaxIDType = "ch_vat"
-	CheckoutSessionTaxIDTypeClTin    CheckoutSessionTaxIDType = "cl_tin"
-	CheckoutSessionTaxIDTypeCmNiu    CheckoutSessionTaxIDType = "cm_niu"
-	CheckoutSessionTaxIDTypeCnTin    CheckoutSessionTaxIDType = "cn_tin"
-	CheckoutSessionTaxIDTypeCoNit    CheckoutSessionTaxIDType = "co_nit"
-	CheckoutSessionTaxIDTypeCrTin    CheckoutSessionTaxIDType = "cr_tin"
-	CheckoutSessionTaxIDTypeCvNif    CheckoutSessionTaxIDType = "cv_nif"
-	CheckoutSessionTaxIDTypeDeStn    CheckoutSessionTaxIDType = "de_stn"
-	CheckoutSessionTaxIDTypeDoRcn    CheckoutSessionTaxIDType = "do_rcn"
-	CheckoutSessionTaxIDTypeEcRuc    CheckoutSessionTaxIDType = "ec_ruc"
-	CheckoutSessionTaxIDTypeEgTin    CheckoutSessionTaxIDType = "eg_tin"
-	CheckoutSessionTaxIDTypeEsCif    CheckoutSessionTaxIDType = "es_cif"
-	CheckoutSessionTaxIDTypeEtTin    CheckoutSessionTaxIDType = "et_tin"
-	CheckoutSessionTaxIDTypeEuOSsVAT CheckoutSessionTaxIDType = "eu_oss_vat"
-	CheckoutSessionTaxIDTypeEuVAT    CheckoutSessionTaxIDType = "eu_vat"
-	CheckoutSessionTaxIDTypeFoVAT    CheckoutSessionTaxIDType = "fo_vat"
-	CheckoutSessionTaxIDTypeGbVAT    CheckoutSessionTaxIDType = "gb_vat"
-	CheckoutSessionTaxIDTypeGeVAT    CheckoutSessionTaxIDType = "ge_vat"
-	CheckoutSessionTaxIDTypeGiTin    CheckoutSessionTaxIDType = "gi_tin"
-	CheckoutSessionTaxIDTypeGnNif    CheckoutSessionTaxIDType = "gn_nif"
-	CheckoutSessionTaxIDTypeHkBr     CheckoutSessionTaxIDType = "hk_br"
-	CheckoutSessionTaxIDTypeHrOib    CheckoutSessionTaxIDType = "hr_oib"
-	CheckoutSessionTaxIDTypeHuTin    CheckoutSessionTaxIDType = "hu_tin"
-	CheckoutSessionTaxIDTypeIcNif    CheckoutSessionTaxIDType = "ic_nif"
-	CheckoutSessionTaxIDTypeIDNpwp   CheckoutSessionTaxIDType = "id_npwp"
-	CheckoutSessionTaxIDTypeIlVAT    CheckoutSessionTaxIDType = "il_vat"
-	CheckoutSessionTaxIDTypeInGst    CheckoutSessionTaxIDType = "in_gst"
-	CheckoutSessionTaxIDTypeIsVAT    CheckoutSessionTaxIDType = "is_vat"
-	CheckoutSessionTaxIDTypeItCf     CheckoutSessionTaxIDType = "it_cf"
-	CheckoutSessionTaxIDTypeJpCn     CheckoutSessionTaxIDType = "jp_cn"
-	CheckoutSessionTaxIDTypeJpRn     CheckoutSessionTaxIDType = "jp_rn"
-	CheckoutSessionTaxIDTypeJpTrn    CheckoutSessionTaxIDType = "jp_trn"
-	CheckoutSessionTaxIDTypeKePIN    CheckoutSessionTaxIDType = "ke_pin"
-	CheckoutSessionTaxIDTypeKgTin    CheckoutSessionTaxIDType = "kg_tin"
-	CheckoutSessionTaxIDTypeKhTin    CheckoutSessionTaxIDType = "kh_tin"
-	CheckoutSessionTaxIDTypeKrBrn    CheckoutSessionTaxIDType = "kr_brn"
-	CheckoutSessionTaxIDTypeKzBin    CheckoutSessionTaxIDType = "kz_bin"
-	CheckoutSessionTaxIDTypeLaTin    CheckoutSessionTaxIDType = "la_tin"
-	CheckoutSessionTaxIDTypeLiUID    CheckoutSessionTaxIDType = "li_uid"
-	CheckoutSessionTaxIDTypeLiVAT    CheckoutSessionTaxIDType = "li_vat"
-	CheckoutSessionTaxIDTypeLkVAT    CheckoutSessionTaxIDType = "lk_vat"
-	CheckoutSessionTaxIDTypeMaVAT    CheckoutSessionTaxIDType = "ma_vat"
-	CheckoutSessionTaxIDTypeMdVAT    CheckoutSessionTaxIDType = "md_vat"
-	CheckoutSessionTaxIDTypeMePib    CheckoutSessionTaxIDType = "me_pib"
-	CheckoutSessionTaxIDTypeMkVAT    CheckoutSessionTaxIDType = "mk_vat"
-	CheckoutSessionTaxIDTypeMrNif    CheckoutSessionTaxIDType = "mr_nif"
-	CheckoutSessionTaxIDTypeMxRfc    CheckoutSessionTaxIDType = "mx_rfc"
-	CheckoutSessionTaxIDTypeMyFrp    CheckoutSessionTaxIDType = "my_frp"
-	CheckoutSessionTaxIDTypeMyItn    CheckoutSessionTaxIDType = "my_itn"
-	CheckoutSessionTaxIDTypeMySst    CheckoutSessionTaxIDType = "my_sst"
-	CheckoutSessionTaxIDTypeNgTin    CheckoutSessionTaxIDType = "ng_tin"
-	CheckoutSessionTaxIDTypeNoVAT    CheckoutSessionTaxIDType = "no_vat"
-	CheckoutSessionTaxIDTypeNoVoec   CheckoutSessionTaxIDType = "no_voec"
-	CheckoutSessionTaxIDTypeNpPan    CheckoutSessionTaxIDType = "np_pan"
-	CheckoutSessionTaxIDTypeNzGst    CheckoutSessionTaxIDType = "nz_gst"
-	CheckoutSessionTaxIDTypeOmVAT    CheckoutSessionTaxIDType = "om_vat"
-	CheckoutSessionTaxIDTypePeRuc    CheckoutSessionTaxIDType = "pe_ruc"
-	CheckoutSessionTaxIDTypePhTin    CheckoutSessionTaxIDType = "ph_tin"
-	CheckoutSessionTaxIDTypePlNip    CheckoutSessionTaxIDType = "pl_nip"
-	CheckoutSessionTaxIDTypePyRuc    CheckoutSessionTaxIDType = "py_ruc"
-	CheckoutSessionTaxIDTypeRoTin    CheckoutSessionTaxIDType = "ro_tin"
-	CheckoutSessionTaxIDTypeRsPib    CheckoutSessionTaxIDType = "rs_pib"
-	CheckoutSessionTaxIDTypeRuInn    CheckoutSessionTaxIDType = "ru_inn"
-	CheckoutSessionTaxIDTypeRuKpp    CheckoutSessionTaxIDType = "ru_kpp"
-	CheckoutSessionTaxIDTypeSaVAT    CheckoutSessionTaxIDType = "sa_vat"
-	CheckoutSessionTaxIDTypeSgGst    CheckoutSessionTaxIDType = "sg_gst"
-	CheckoutSessionTaxIDTypeSgUen    CheckoutSessionTaxIDType = "sg_uen"
-	CheckoutSessionTaxIDTypeSiTin    CheckoutSessionTaxIDType = "si_tin"
-	CheckoutSessionTaxIDTypeSnNinea  CheckoutSessionTaxIDType = "sn_ninea"
-	CheckoutSessionTaxIDTypeSrFin    CheckoutSessionTaxIDType = "sr_fin"
-	CheckoutSessionTaxIDTypeSvNit    CheckoutSessionTaxIDType = "sv_nit"
-	CheckoutSessionTaxIDTypeThVAT    CheckoutSessionTaxIDType = "th_vat"
-	CheckoutSessionTaxIDTypeTjTin    CheckoutSessionTaxIDType = "tj_tin"
-	CheckoutSessionTaxIDTypeTrTin    CheckoutSessionTaxIDType = "tr_tin"
-	CheckoutSessionTaxIDTypeTwVAT    CheckoutSessionTaxIDType = "tw_vat"
-	CheckoutSessionTaxIDTypeTzVAT    CheckoutSessionTaxIDType = "tz_vat"
-	CheckoutSessionTaxIDTypeUaVAT    CheckoutSessionTaxIDType = "ua_vat"
-	CheckoutSessionTaxIDTypeUgTin    CheckoutSessionTaxIDType = "ug_tin"
-	CheckoutSessionTaxIDTypeUnknown  CheckoutSessionTaxIDType = "unknown"
-	CheckoutSessionTaxIDTypeUsEin    CheckoutSessionTaxIDType = "us_ein"
-	CheckoutSessionTaxIDTypeUyRuc    CheckoutSessionTaxIDType = "uy_ruc"
-	CheckoutSessionTaxIDTypeUzTin    CheckoutSessionTaxIDType = "uz_tin"
-	CheckoutSessionTaxIDTypeUzVAT    CheckoutSessionTaxIDType = "uz_vat"
-	CheckoutSessionTaxIDTypeVeRif    CheckoutSessionTaxIDType = "ve_rif"
-	CheckoutSessionTaxIDTypeVnTin    CheckoutSessionTaxIDType = "vn_tin"
-	CheckoutSessionTaxIDTypeZaVAT    CheckoutSessionTaxIDType = "za_vat"
-	CheckoutSessionTaxIDTypeZmTin    CheckoutSessionTaxIDType = "zm_tin"
-	CheckoutSessionTaxIDTypeZwTin    CheckoutSessionTaxIDType = "zw_tin"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionTaxIDType) Known() bool {
-	switch v {
-	case CheckoutSessionTaxIDTypeAdNrt, CheckoutSessionTaxIDTypeAeTrn, CheckoutSessionTaxIDTypeAlTin, CheckoutSessionTaxIDTypeAmTin, CheckoutSessionTaxIDTypeAoTin, CheckoutSessionTaxIDTypeArCuit, CheckoutSessionTaxIDTypeAuAbn, CheckoutSessionTaxIDTypeAuArn, CheckoutSessionTaxIDTypeAwTin, CheckoutSessionTaxIDTypeAzTin, CheckoutSessionTaxIDTypeBaTin, CheckoutSessionTaxIDTypeBbTin, CheckoutSessionTaxIDTypeBdBin, CheckoutSessionTaxIDTypeBfIfu, CheckoutSessionTaxIDTypeBgUic, CheckoutSessionTaxIDTypeBhVAT, CheckoutSessionTaxIDTypeBjIfu, CheckoutSessionTaxIDTypeBoTin, CheckoutSessionTaxIDTypeBrCnpj, CheckoutSessionTaxIDTypeBrCpf, CheckoutSessionTaxIDTypeBsTin, CheckoutSessionTaxIDTypeByTin, CheckoutSessionTaxIDTypeCaBn, CheckoutSessionTaxIDTypeCaGstHst, CheckoutSessionTaxIDTypeCaPstBc, CheckoutSessionTaxIDTypeCaPstMb, CheckoutSessionTaxIDTypeCaPstSk, CheckoutSessionTaxIDTypeCaQst, CheckoutSessionTaxIDTypeCdNif, CheckoutSessionTaxIDTypeChUID, CheckoutSessionTaxIDTypeChVAT, CheckoutSessionTaxIDTypeClTin, CheckoutSessionTaxIDTypeCmNiu, CheckoutSessionTaxIDTypeCnTin, CheckoutSessionTaxIDTypeCoNit, CheckoutSessionTaxIDTypeCrTin, CheckoutSessionTaxIDTypeCvNif, CheckoutSessionTaxIDTypeDeStn, CheckoutSessionTaxIDTypeDoRcn, CheckoutSessionTaxIDTypeEcRuc, CheckoutSessionTaxIDTypeEgTin, CheckoutSessionTaxIDTypeEsCif, CheckoutSessionTaxIDTypeEtTin, CheckoutSessionTaxIDTypeEuOSsVAT, CheckoutSessionTaxIDTypeEuVAT, CheckoutSessionTaxIDTypeFoVAT, CheckoutSessionTaxIDTypeGbVAT, CheckoutSessionTaxIDTypeGeVAT, CheckoutSessionTaxIDTypeGiTin, CheckoutSessionTaxIDTypeGnNif, CheckoutSessionTaxIDTypeHkBr, CheckoutSessionTaxIDTypeHrOib, CheckoutSessionTaxIDTypeHuTin, CheckoutSessionTaxIDTypeIcNif, CheckoutSessionTaxIDTypeIDNpwp, CheckoutSessionTaxIDTypeIlVAT, CheckoutSessionTaxIDTypeInGst, CheckoutSessionTaxIDTypeIsVAT, CheckoutSessionTaxIDTypeItCf, CheckoutSessionTaxIDTypeJpCn, CheckoutSessionTaxIDTypeJpRn, CheckoutSessionTaxIDTypeJpTrn, CheckoutSessionTaxIDTypeKePIN, CheckoutSessionTaxIDTypeKgTin, CheckoutSessionTaxIDTypeKhTin, CheckoutSessionTaxIDTypeKrBrn, CheckoutSessionTaxIDTypeKzBin, CheckoutSessionTaxIDTypeLaTin, CheckoutSessionTaxIDTypeLiUID, CheckoutSessionTaxIDTypeLiVAT, CheckoutSessionTaxIDTypeLkVAT, CheckoutSessionTaxIDTypeMaVAT, CheckoutSessionTaxIDTypeMdVAT, CheckoutSessionTaxIDTypeMePib, CheckoutSessionTaxIDTypeMkVAT, CheckoutSessionTaxIDTypeMrNif, CheckoutSessionTaxIDTypeMxRfc, CheckoutSessionTaxIDTypeMyFrp, CheckoutSessionTaxIDTypeMyItn, CheckoutSessionTaxIDTypeMySst, CheckoutSessionTaxIDTypeNgTin, CheckoutSessionTaxIDTypeNoVAT, CheckoutSessionTaxIDTypeNoVoec, CheckoutSessionTaxIDTypeNpPan, CheckoutSessionTaxIDTypeNzGst, CheckoutSessionTaxIDTypeOmVAT, CheckoutSessionTaxIDTypePeRuc, CheckoutSessionTaxIDTypePhTin, CheckoutSessionTaxIDTypePlNip, CheckoutSessionTaxIDTypePyRuc, CheckoutSessionTaxIDTypeRoTin, CheckoutSessionTaxIDTypeRsPib, CheckoutSessionTaxIDTypeRuInn, CheckoutSessionTaxIDTypeRuKpp, CheckoutSessionTaxIDTypeSaVAT, CheckoutSessionTaxIDTypeSgGst, CheckoutSessionTaxIDTypeSgUen, CheckoutSessionTaxIDTypeSiTin, CheckoutSessionTaxIDTypeSnNinea, CheckoutSessionTaxIDTypeSrFin, CheckoutSessionTaxIDTypeSvNit, CheckoutSessionTaxIDTypeThVAT, CheckoutSessionTaxIDTypeTjTin, CheckoutSessionTaxIDTypeTrTin, CheckoutSessionTaxIDTypeTwVAT, CheckoutSessionTaxIDTypeTzVAT, CheckoutSessionTaxIDTypeUaVAT, CheckoutSessionTaxIDTypeUgTin, CheckoutSessionTaxIDTypeUnknown, CheckoutSessionTaxIDTypeUsEin, CheckoutSessionTaxIDTypeUyRuc, CheckoutSessionTaxIDTypeUzTin, CheckoutSessionTaxIDTypeUzVAT, CheckoutSessionTaxIDTypeVeRif, CheckoutSessionTaxIDTypeVnTin, CheckoutSessionTaxIDTypeZaVAT, CheckoutSessionTaxIDTypeZmTin, CheckoutSessionTaxIDTypeZwTin:
-		return true
-	}
-	return false
-}
-
-// CheckoutSessionTaxIDCollectionRequired is what the field Required of CheckoutSessionTaxIDCollection
-// holds.
-type CheckoutSessionTaxIDCollectionRequired string
-
-// The values of CheckoutSessionTaxIDCollectionRequired that the schema knows.
-const (
-	CheckoutSessionTaxIDCollectionRequiredIfSupported CheckoutSessionTaxIDCollectionRequired = "if_supported"
-	CheckoutSessionTaxIDCollectionRequiredNever       CheckoutSessionTaxIDCollectionRequired = "never"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v CheckoutSessionTaxIDCollectionRequired) Known() bool {
-	switch v {
-	case CheckoutSessionTaxIDCollectionRequiredIfSupported, CheckoutSessionTaxIDCollectionRequiredNever:
-		return true
-	}
-	return false
+func (v CheckoutWechatPayPaymentMethodOptionsClient) Known() bool {
+	return payload.Known(string(v), "|android|ios|web|")
 }

@@ -38,24 +38,19 @@ const CustomerDiscountCreatedType = "stripe.customer.discount.created"
 
 // CustomerDiscountCreated is the payload of customer.discount.created.
 type CustomerDiscountCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]  `json:"api_version,omitzero"`
+	Account    *string                   `json:"account,omitempty"`
+	APIVersion *string                   `json:"api_version"`
 	Context    *string                   `json:"context,omitempty"`
 	Created    payload.Unix              `json:"created"`
 	Data       CustomerDiscountEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                    `json:"id"`
+	Livemode   bool                      `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -72,24 +67,19 @@ const CustomerDiscountDeletedType = "stripe.customer.discount.deleted"
 
 // CustomerDiscountDeleted is the payload of customer.discount.deleted.
 type CustomerDiscountDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]  `json:"api_version,omitzero"`
+	Account    *string                   `json:"account,omitempty"`
+	APIVersion *string                   `json:"api_version"`
 	Context    *string                   `json:"context,omitempty"`
 	Created    payload.Unix              `json:"created"`
 	Data       CustomerDiscountEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                    `json:"id"`
+	Livemode   bool                      `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -106,24 +96,19 @@ const CustomerDiscountUpdatedType = "stripe.customer.discount.updated"
 
 // CustomerDiscountUpdated is the payload of customer.discount.updated.
 type CustomerDiscountUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]  `json:"api_version,omitzero"`
+	Account    *string                   `json:"account,omitempty"`
+	APIVersion *string                   `json:"api_version"`
 	Context    *string                   `json:"context,omitempty"`
 	Created    payload.Unix              `json:"created"`
 	Data       CustomerDiscountEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                    `json:"id"`
+	Livemode   bool                      `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -140,24 +125,19 @@ const CustomerCreatedType = "stripe.customer.created"
 
 // CustomerCreated is the payload of customer.created.
 type CustomerCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string           `json:"account,omitempty"`
+	APIVersion *string           `json:"api_version"`
+	Context    *string           `json:"context,omitempty"`
+	Created    payload.Unix      `json:"created"`
+	Data       CustomerEventData `json:"data"`
+	ID         string            `json:"id"`
+	Livemode   bool              `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerEventData        `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -173,24 +153,19 @@ const CustomerDeletedType = "stripe.customer.deleted"
 
 // CustomerDeleted is the payload of customer.deleted.
 type CustomerDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string           `json:"account,omitempty"`
+	APIVersion *string           `json:"api_version"`
+	Context    *string           `json:"context,omitempty"`
+	Created    payload.Unix      `json:"created"`
+	Data       CustomerEventData `json:"data"`
+	ID         string            `json:"id"`
+	Livemode   bool              `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerEventData        `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -206,24 +181,19 @@ const CustomerUpdatedType = "stripe.customer.updated"
 
 // CustomerUpdated is the payload of customer.updated.
 type CustomerUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string           `json:"account,omitempty"`
+	APIVersion *string           `json:"api_version"`
+	Context    *string           `json:"context,omitempty"`
+	Created    payload.Unix      `json:"created"`
+	Data       CustomerEventData `json:"data"`
+	ID         string            `json:"id"`
+	Livemode   bool              `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerEventData        `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -239,24 +209,19 @@ const CustomerSourceCreatedType = "stripe.customer.source.created"
 
 // CustomerSourceCreated is the payload of customer.source.created.
 type CustomerSourceCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                        `json:"account,omitempty"`
+	APIVersion *string                        `json:"api_version"`
+	Context    *string                        `json:"context,omitempty"`
+	Created    payload.Unix                   `json:"created"`
+	Data       CustomerSourceCreatedEventData `json:"data"`
+	ID         string                         `json:"id"`
+	Livemode   bool                           `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerSourceEventData  `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -273,24 +238,19 @@ const CustomerSourceDeletedType = "stripe.customer.source.deleted"
 
 // CustomerSourceDeleted is the payload of customer.source.deleted.
 type CustomerSourceDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                        `json:"account,omitempty"`
+	APIVersion *string                        `json:"api_version"`
+	Context    *string                        `json:"context,omitempty"`
+	Created    payload.Unix                   `json:"created"`
+	Data       CustomerSourceCreatedEventData `json:"data"`
+	ID         string                         `json:"id"`
+	Livemode   bool                           `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerSourceEventData  `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -302,63 +262,24 @@ func (e CustomerSourceDeleted) Validate() error {
 func (CustomerSourceDeleted) isCustomerEvent()       {}
 func (CustomerSourceDeleted) isCustomerSourceEvent() {}
 
-// CustomerSourceExpiringType is the event type of [CustomerSourceExpiring].
-const CustomerSourceExpiringType = "stripe.customer.source.expiring"
-
-// CustomerSourceExpiring is the payload of customer.source.expiring.
-type CustomerSourceExpiring struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerSourceEventData  `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
-}
-
-// Validate reports how the event deviates from its schema, as the function Validate does for a
-// payload.
-func (e CustomerSourceExpiring) Validate() error {
-	return table.Event(CustomerSourceExpiringType, e)
-}
-
-func (CustomerSourceExpiring) isCustomerEvent()       {}
-func (CustomerSourceExpiring) isCustomerSourceEvent() {}
-
 // CustomerSourceUpdatedType is the event type of [CustomerSourceUpdated].
 const CustomerSourceUpdatedType = "stripe.customer.source.updated"
 
 // CustomerSourceUpdated is the payload of customer.source.updated.
 type CustomerSourceUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                        `json:"account,omitempty"`
+	APIVersion *string                        `json:"api_version"`
+	Context    *string                        `json:"context,omitempty"`
+	Created    payload.Unix                   `json:"created"`
+	Data       CustomerSourceCreatedEventData `json:"data"`
+	ID         string                         `json:"id"`
+	Livemode   bool                           `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerSourceEventData  `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -370,29 +291,113 @@ func (e CustomerSourceUpdated) Validate() error {
 func (CustomerSourceUpdated) isCustomerEvent()       {}
 func (CustomerSourceUpdated) isCustomerSourceEvent() {}
 
+// CustomerSourceExpiringType is the event type of [CustomerSourceExpiring].
+const CustomerSourceExpiringType = "stripe.customer.source.expiring"
+
+// CustomerSourceExpiring is the payload of customer.source.expiring.
+type CustomerSourceExpiring struct {
+	Account    *string                         `json:"account,omitempty"`
+	APIVersion *string                         `json:"api_version"`
+	Context    *string                         `json:"context,omitempty"`
+	Created    payload.Unix                    `json:"created"`
+	Data       CustomerSourceExpiringEventData `json:"data"`
+	ID         string                          `json:"id"`
+	Livemode   bool                            `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSourceExpiring) Validate() error {
+	return table.Event(CustomerSourceExpiringType, e)
+}
+
+func (CustomerSourceExpiring) isCustomerEvent()       {}
+func (CustomerSourceExpiring) isCustomerSourceEvent() {}
+
+// CustomerSubscriptionCollectionPausedType is the event type of
+// [CustomerSubscriptionCollectionPaused].
+const CustomerSubscriptionCollectionPausedType = "stripe.customer.subscription.collection_paused"
+
+// CustomerSubscriptionCollectionPaused is the payload of customer.subscription.collection_paused.
+type CustomerSubscriptionCollectionPaused struct {
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
+	Context    *string                       `json:"context,omitempty"`
+	Created    payload.Unix                  `json:"created"`
+	Data       CustomerSubscriptionEventData `json:"data"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionCollectionPaused) Validate() error {
+	return table.Event(CustomerSubscriptionCollectionPausedType, e)
+}
+
+func (CustomerSubscriptionCollectionPaused) isCustomerEvent()             {}
+func (CustomerSubscriptionCollectionPaused) isCustomerSubscriptionEvent() {}
+
+// CustomerSubscriptionCollectionResumedType is the event type of
+// [CustomerSubscriptionCollectionResumed].
+const CustomerSubscriptionCollectionResumedType = "stripe.customer.subscription.collection_resumed"
+
+// CustomerSubscriptionCollectionResumed is the payload of customer.subscription.collection_resumed.
+type CustomerSubscriptionCollectionResumed struct {
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
+	Context    *string                       `json:"context,omitempty"`
+	Created    payload.Unix                  `json:"created"`
+	Data       CustomerSubscriptionEventData `json:"data"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionCollectionResumed) Validate() error {
+	return table.Event(CustomerSubscriptionCollectionResumedType, e)
+}
+
+func (CustomerSubscriptionCollectionResumed) isCustomerEvent()             {}
+func (CustomerSubscriptionCollectionResumed) isCustomerSubscriptionEvent() {}
+
 // CustomerSubscriptionCreatedType is the event type of [CustomerSubscriptionCreated].
 const CustomerSubscriptionCreatedType = "stripe.customer.subscription.created"
 
 // CustomerSubscriptionCreated is the payload of customer.subscription.created.
 type CustomerSubscriptionCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -404,29 +409,53 @@ func (e CustomerSubscriptionCreated) Validate() error {
 func (CustomerSubscriptionCreated) isCustomerEvent()             {}
 func (CustomerSubscriptionCreated) isCustomerSubscriptionEvent() {}
 
+// CustomerSubscriptionCustomEventType is the event type of [CustomerSubscriptionCustomEvent].
+const CustomerSubscriptionCustomEventType = "stripe.customer.subscription.custom_event"
+
+// CustomerSubscriptionCustomEvent is the payload of customer.subscription.custom_event.
+type CustomerSubscriptionCustomEvent struct {
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
+	Context    *string                       `json:"context,omitempty"`
+	Created    payload.Unix                  `json:"created"`
+	Data       CustomerSubscriptionEventData `json:"data"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionCustomEvent) Validate() error {
+	return table.Event(CustomerSubscriptionCustomEventType, e)
+}
+
+func (CustomerSubscriptionCustomEvent) isCustomerEvent()             {}
+func (CustomerSubscriptionCustomEvent) isCustomerSubscriptionEvent() {}
+
 // CustomerSubscriptionDeletedType is the event type of [CustomerSubscriptionDeleted].
 const CustomerSubscriptionDeletedType = "stripe.customer.subscription.deleted"
 
 // CustomerSubscriptionDeleted is the payload of customer.subscription.deleted.
 type CustomerSubscriptionDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -443,24 +472,19 @@ const CustomerSubscriptionPausedType = "stripe.customer.subscription.paused"
 
 // CustomerSubscriptionPaused is the payload of customer.subscription.paused.
 type CustomerSubscriptionPaused struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -479,24 +503,19 @@ const CustomerSubscriptionPendingUpdateAppliedType = "stripe.customer.subscripti
 // CustomerSubscriptionPendingUpdateApplied is the payload of
 // customer.subscription.pending_update_applied.
 type CustomerSubscriptionPendingUpdateApplied struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -515,24 +534,19 @@ const CustomerSubscriptionPendingUpdateExpiredType = "stripe.customer.subscripti
 // CustomerSubscriptionPendingUpdateExpired is the payload of
 // customer.subscription.pending_update_expired.
 type CustomerSubscriptionPendingUpdateExpired struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -544,29 +558,55 @@ func (e CustomerSubscriptionPendingUpdateExpired) Validate() error {
 func (CustomerSubscriptionPendingUpdateExpired) isCustomerEvent()             {}
 func (CustomerSubscriptionPendingUpdateExpired) isCustomerSubscriptionEvent() {}
 
+// CustomerSubscriptionPriceMigrationFailedType is the event type of
+// [CustomerSubscriptionPriceMigrationFailed].
+const CustomerSubscriptionPriceMigrationFailedType = "stripe.customer.subscription.price_migration_failed"
+
+// CustomerSubscriptionPriceMigrationFailed is the payload of
+// customer.subscription.price_migration_failed.
+type CustomerSubscriptionPriceMigrationFailed struct {
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
+	Context    *string                       `json:"context,omitempty"`
+	Created    payload.Unix                  `json:"created"`
+	Data       CustomerSubscriptionEventData `json:"data"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e CustomerSubscriptionPriceMigrationFailed) Validate() error {
+	return table.Event(CustomerSubscriptionPriceMigrationFailedType, e)
+}
+
+func (CustomerSubscriptionPriceMigrationFailed) isCustomerEvent()             {}
+func (CustomerSubscriptionPriceMigrationFailed) isCustomerSubscriptionEvent() {}
+
 // CustomerSubscriptionResumedType is the event type of [CustomerSubscriptionResumed].
 const CustomerSubscriptionResumedType = "stripe.customer.subscription.resumed"
 
 // CustomerSubscriptionResumed is the payload of customer.subscription.resumed.
 type CustomerSubscriptionResumed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -583,24 +623,19 @@ const CustomerSubscriptionTrialWillEndType = "stripe.customer.subscription.trial
 
 // CustomerSubscriptionTrialWillEnd is the payload of customer.subscription.trial_will_end.
 type CustomerSubscriptionTrialWillEnd struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -617,24 +652,19 @@ const CustomerSubscriptionUpdatedType = "stripe.customer.subscription.updated"
 
 // CustomerSubscriptionUpdated is the payload of customer.subscription.updated.
 type CustomerSubscriptionUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
-	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string]      `json:"api_version,omitzero"`
+	Account    *string                       `json:"account,omitempty"`
+	APIVersion *string                       `json:"api_version"`
 	Context    *string                       `json:"context,omitempty"`
 	Created    payload.Unix                  `json:"created"`
 	Data       CustomerSubscriptionEventData `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	ID         string                        `json:"id"`
+	Livemode   bool                          `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -651,24 +681,19 @@ const CustomerTaxIDCreatedType = "stripe.customer.tax_id.created"
 
 // CustomerTaxIDCreated is the payload of customer.tax_id.created.
 type CustomerTaxIDCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       CustomerTaxIDEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerTaxIDEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -685,24 +710,19 @@ const CustomerTaxIDDeletedType = "stripe.customer.tax_id.deleted"
 
 // CustomerTaxIDDeleted is the payload of customer.tax_id.deleted.
 type CustomerTaxIDDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       CustomerTaxIDEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerTaxIDEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -719,24 +739,19 @@ const CustomerTaxIDUpdatedType = "stripe.customer.tax_id.updated"
 
 // CustomerTaxIDUpdated is the payload of customer.tax_id.updated.
 type CustomerTaxIDUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       CustomerTaxIDEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       CustomerTaxIDEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -748,57 +763,48 @@ func (e CustomerTaxIDUpdated) Validate() error {
 func (CustomerTaxIDUpdated) isCustomerEvent()      {}
 func (CustomerTaxIDUpdated) isCustomerTaxIDEvent() {}
 
-// CashBalance is the schema's type cash_balance.
-type CashBalance struct {
-	Available       payload.Nullable[map[string]int64] `json:"available,omitzero"`
-	Customer        string                             `json:"customer"`
-	CustomerAccount payload.Nullable[string]           `json:"customer_account,omitzero"`
-	Livemode        bool                               `json:"livemode"`
-	// Always "cash_balance".
-	Object   string                                 `json:"object"`
-	Settings CustomerBalanceCustomerBalanceSettings `json:"settings"`
-}
-
 // Customer is the schema's type customer.
 type Customer struct {
-	ID string `json:"id"`
+	Address              payload.Nullable[Address]                 `json:"address,omitzero"`
+	Balance              *int64                                    `json:"balance,omitempty"`
+	BusinessName         *string                                   `json:"business_name,omitempty"`
+	CashBalance          payload.Nullable[CashBalance]             `json:"cash_balance,omitzero"`
+	Created              payload.Unix                              `json:"created"`
+	Currency             payload.Nullable[string]                  `json:"currency,omitzero"`
+	CustomerAccount      payload.Nullable[string]                  `json:"customer_account,omitzero"`
+	DefaultSource        payload.Expandable[CustomerDefaultSource] `json:"default_source"`
+	Delinquent           payload.Nullable[bool]                    `json:"delinquent,omitzero"`
+	Description          *string                                   `json:"description"`
+	Discount             payload.Nullable[Discount]                `json:"discount,omitzero"`
+	Email                *string                                   `json:"email"`
+	ID                   string                                    `json:"id"`
+	IndividualName       *string                                   `json:"individual_name,omitempty"`
+	InvoiceCreditBalance map[string]int64                          `json:"invoice_credit_balance,omitzero"`
+	InvoicePrefix        payload.Nullable[string]                  `json:"invoice_prefix,omitzero"`
+	InvoiceSettings      *InvoiceSettingCustomerSetting            `json:"invoice_settings,omitempty"`
+	Livemode             bool                                      `json:"livemode"`
+	Metadata             map[string]string                         `json:"metadata,omitzero"`
+	Name                 payload.Nullable[string]                  `json:"name,omitzero"`
+	NextInvoiceSequence  *int64                                    `json:"next_invoice_sequence,omitempty"`
 	// Always "customer".
-	Object               string                              `json:"object"`
-	Address              payload.Nullable[Address]           `json:"address,omitzero"`
-	Balance              *int64                              `json:"balance,omitempty"`
-	BusinessName         *string                             `json:"business_name,omitempty"`
-	CashBalance          payload.Nullable[CashBalance]       `json:"cash_balance,omitzero"`
-	Created              payload.Unix                        `json:"created"`
-	Currency             payload.Nullable[string]            `json:"currency,omitzero"`
-	CustomerAccount      payload.Nullable[string]            `json:"customer_account,omitzero"`
-	DefaultSource        payload.Expandable[json.RawMessage] `json:"default_source,omitzero"`
-	Delinquent           payload.Nullable[bool]              `json:"delinquent,omitzero"`
-	Description          payload.Nullable[string]            `json:"description,omitzero"`
-	Discount             payload.Nullable[Discount]          `json:"discount,omitzero"`
-	Email                payload.Nullable[string]            `json:"email,omitzero"`
-	IndividualName       *string                             `json:"individual_name,omitempty"`
-	InvoiceCreditBalance map[string]int64                    `json:"invoice_credit_balance,omitzero"`
-	InvoicePrefix        payload.Nullable[string]            `json:"invoice_prefix,omitzero"`
-	InvoiceSettings      *InvoiceSettingCustomerSetting      `json:"invoice_settings,omitempty"`
-	Livemode             bool                                `json:"livemode"`
-	Metadata             map[string]string                   `json:"metadata,omitzero"`
-	Name                 payload.Nullable[string]            `json:"name,omitzero"`
-	NextInvoiceSequence  *int64                              `json:"next_invoice_sequence,omitempty"`
-	Phone                payload.Nullable[string]            `json:"phone,omitzero"`
-	PreferredLocales     payload.Nullable[[]string]          `json:"preferred_locales,omitzero"`
-	Shipping             payload.Nullable[Shipping]          `json:"shipping,omitzero"`
-	Sources              *CustomerSources                    `json:"sources,omitempty"`
-	Subscriptions        *CustomerSubscriptions              `json:"subscriptions,omitempty"`
-	Tax                  *CustomerTax                        `json:"tax,omitempty"`
-	TaxExempt            payload.Nullable[CustomerTaxExempt] `json:"tax_exempt,omitzero"`
-	TaxIDs               *CustomerTaxIDs                     `json:"tax_ids,omitempty"`
-	TestClock            payload.Expandable[json.RawMessage] `json:"test_clock,omitzero"`
+	Object           string                                                         `json:"object"`
+	Phone            payload.Nullable[string]                                       `json:"phone,omitzero"`
+	PreferredLocales payload.Nullable[[]string]                                     `json:"preferred_locales,omitzero"`
+	Redaction        payload.Nullable[CustomerResourceCustomerAPIResourceRedaction] `json:"redaction,omitzero"`
+	Shipping         *Shipping                                                      `json:"shipping"`
+	Sources          *CustomerSources                                               `json:"sources,omitempty"`
+	Subscriptions    *CustomerSubscriptions                                         `json:"subscriptions,omitempty"`
+	Tax              *CustomerTax                                                   `json:"tax,omitempty"`
+	TaxExempt        payload.Nullable[CustomerTaxExempt]                            `json:"tax_exempt,omitzero"`
+	TaxIDs           *CustomerTaxIDs                                                `json:"tax_ids,omitempty"`
+	TestClock        payload.Expandable[TestHelpersTestClock]                       `json:"test_clock,omitzero"`
+	Deleted          *bool                                                          `json:"deleted,omitempty"`
 }
 
 // CustomerSources is what the field Sources of Customer holds.
 type CustomerSources struct {
-	Data    []json.RawMessage `json:"data"`
-	HasMore bool              `json:"has_more"`
+	Data    []PaymentSource `json:"data"`
+	HasMore bool            `json:"has_more"`
 	// Always "list".
 	Object string `json:"object"`
 	URL    string `json:"url"`
@@ -822,6 +828,14 @@ type CustomerTaxIDs struct {
 	URL    string `json:"url"`
 }
 
+// CustomerAcceptance is the schema's type customer_acceptance.
+type CustomerAcceptance struct {
+	AcceptedAt *payload.Unix          `json:"accepted_at"`
+	Offline    json.RawMessage        `json:"offline,omitempty"`
+	Online     *OnlineAcceptance      `json:"online,omitempty"`
+	Type       CustomerAcceptanceType `json:"type"`
+}
+
 // CustomerBalanceCustomerBalanceSettings is the schema's type
 // customer_balance_customer_balance_settings.
 type CustomerBalanceCustomerBalanceSettings struct {
@@ -829,46 +843,157 @@ type CustomerBalanceCustomerBalanceSettings struct {
 	UsingMerchantDefault bool                                                     `json:"using_merchant_default"`
 }
 
+// CustomerBalanceResourceCashBalanceTransactionResourceAdjustedForOverdraft is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_adjusted_for_overdraft.
+type CustomerBalanceResourceCashBalanceTransactionResourceAdjustedForOverdraft struct {
+	BalanceTransaction payload.Expandable[BalanceTransaction]             `json:"balance_transaction"`
+	LinkedTransaction  payload.Expandable[CustomerCashBalanceTransaction] `json:"linked_transaction"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceAppliedToPaymentTransaction is the schema's
+// type customer_balance_resource_cash_balance_transaction_resource_applied_to_payment_transaction.
+type CustomerBalanceResourceCashBalanceTransactionResourceAppliedToPaymentTransaction struct {
+	PaymentIntent payload.Expandable[PaymentIntent] `json:"payment_intent"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransaction is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransaction struct {
+	BankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransfer `json:"bank_transfer"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransfer is the
+// schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction_resource_bank_transfer.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransfer struct {
+	EuBankTransfer *CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceEuBankTransfer `json:"eu_bank_transfer,omitempty"`
+	GbBankTransfer *CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceGbBankTransfer `json:"gb_bank_transfer,omitempty"`
+	JpBankTransfer *CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceJpBankTransfer `json:"jp_bank_transfer,omitempty"`
+	Reference      *string                                                                                                           `json:"reference"`
+	Type           CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType                    `json:"type"`
+	UsBankTransfer *CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransfer `json:"us_bank_transfer,omitempty"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceEuBankTransfer
+// is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction_resource_bank_transfer_resource_eu_bank_transfer.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceEuBankTransfer struct {
+	BIC        *string `json:"bic"`
+	IBANLast4  *string `json:"iban_last4"`
+	SenderName *string `json:"sender_name"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceGbBankTransfer
+// is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction_resource_bank_transfer_resource_gb_bank_transfer.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceGbBankTransfer struct {
+	AccountNumberLast4 *string `json:"account_number_last4"`
+	SenderName         *string `json:"sender_name"`
+	SortCode           *string `json:"sort_code"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceJpBankTransfer
+// is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction_resource_bank_transfer_resource_jp_bank_transfer.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceJpBankTransfer struct {
+	SenderBank   *string `json:"sender_bank"`
+	SenderBranch *string `json:"sender_branch"`
+	SenderName   *string `json:"sender_name"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransfer
+// is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_funded_transaction_resource_bank_transfer_resource_us_bank_transfer.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransfer struct {
+	Network    *CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork `json:"network,omitempty"`
+	SenderName *string                                                                                                                  `json:"sender_name"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceRefundedFromPaymentTransaction is the schema's
+// type customer_balance_resource_cash_balance_transaction_resource_refunded_from_payment_transaction.
+type CustomerBalanceResourceCashBalanceTransactionResourceRefundedFromPaymentTransaction struct {
+	Refund payload.Expandable[Refund] `json:"refund"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceTransferredToBalance is the schema's type
+// customer_balance_resource_cash_balance_transaction_resource_transferred_to_balance.
+type CustomerBalanceResourceCashBalanceTransactionResourceTransferredToBalance struct {
+	BalanceTransaction payload.Expandable[BalanceTransaction] `json:"balance_transaction"`
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceUnappliedFromPaymentTransaction is the schema's
+// type customer_balance_resource_cash_balance_transaction_resource_unapplied_from_payment_transaction.
+type CustomerBalanceResourceCashBalanceTransactionResourceUnappliedFromPaymentTransaction struct {
+	PaymentIntent payload.Expandable[PaymentIntent] `json:"payment_intent"`
+}
+
+// CustomerBalanceTransaction is the schema's type customer_balance_transaction.
+type CustomerBalanceTransaction struct {
+	Amount          int64                               `json:"amount"`
+	CheckoutSession payload.Expandable[CheckoutSession] `json:"checkout_session"`
+	Created         payload.Unix                        `json:"created"`
+	CreditNote      payload.Expandable[CreditNote]      `json:"credit_note"`
+	Currency        string                              `json:"currency"`
+	Customer        payload.Expandable[Customer]        `json:"customer"`
+	CustomerAccount *string                             `json:"customer_account"`
+	Description     *string                             `json:"description"`
+	EndingBalance   int64                               `json:"ending_balance"`
+	ID              string                              `json:"id"`
+	Invoice         payload.Expandable[Invoice]         `json:"invoice"`
+	Livemode        bool                                `json:"livemode"`
+	Metadata        map[string]string                   `json:"metadata"`
+	// Always "customer_balance_transaction".
+	Object string                         `json:"object"`
+	Type   CustomerBalanceTransactionType `json:"type"`
+}
+
 // CustomerDiscountEventData is what the field Data of CustomerDiscountEvent holds.
 type CustomerDiscountEventData struct {
-	Object Discount `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Discount        `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
 // CustomerEventData is what the field Data of CustomerEvent holds.
 type CustomerEventData struct {
-	Object Customer `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Customer        `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
-// CustomerSourceEventData is what the field Data of CustomerSourceEvent holds.
-type CustomerSourceEventData struct {
-	Object json.RawMessage `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
-	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+// CustomerResourceCustomerAPIResourceRedaction is the schema's type
+// customer_resource_customer_api_resource_redaction.
+type CustomerResourceCustomerAPIResourceRedaction struct {
+	Status CustomerResourceCustomerAPIResourceRedactionStatus `json:"status"`
+}
+
+// CustomerSourceCreatedEventData is what the field Data of CustomerSourceCreatedEvent holds.
+type CustomerSourceCreatedEventData struct {
+	Object             CustomerSourceCreatedEventDataObject `json:"object"`
+	PreviousAttributes json.RawMessage                      `json:"previous_attributes,omitempty"`
+}
+
+// CustomerSourceExpiringEventData is what the field Data of CustomerSourceExpiringEvent holds.
+type CustomerSourceExpiringEventData struct {
+	Object             CustomerSourceExpiringEventDataObject `json:"object"`
+	PreviousAttributes json.RawMessage                       `json:"previous_attributes,omitempty"`
 }
 
 // CustomerSubscriptionEventData is what the field Data of CustomerSubscriptionEvent holds.
 type CustomerSubscriptionEventData struct {
-	Object Subscription `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Subscription    `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
 // CustomerTax is the schema's type customer_tax.
 type CustomerTax struct {
-	AutomaticTax CustomerTaxAutomaticTax               `json:"automatic_tax"`
-	IPAddress    payload.Nullable[string]              `json:"ip_address,omitzero"`
-	Location     payload.Nullable[CustomerTaxLocation] `json:"location,omitzero"`
-	Provider     CustomerTaxProvider                   `json:"provider"`
+	AutomaticTax CustomerTaxAutomaticTax `json:"automatic_tax"`
+	IPAddress    *string                 `json:"ip_address"`
+	Location     *CustomerTaxLocation    `json:"location"`
+	Provider     CustomerTaxProvider     `json:"provider"`
 }
 
 // CustomerTaxIDEventData is what the field Data of CustomerTaxIDEvent holds.
 type CustomerTaxIDEventData struct {
-	Object TaxID `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             TaxID           `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
@@ -876,79 +1001,126 @@ type CustomerTaxIDEventData struct {
 type CustomerTaxLocation struct {
 	Country string                    `json:"country"`
 	Source  CustomerTaxLocationSource `json:"source"`
-	State   payload.Nullable[string]  `json:"state,omitzero"`
+	State   *string                   `json:"state"`
 }
 
-// Discount is the schema's type discount.
-type Discount struct {
-	ID string `json:"id"`
-	// Always "discount".
-	Object           string                              `json:"object"`
-	CheckoutSession  payload.Nullable[string]            `json:"checkout_session,omitzero"`
-	Customer         payload.Expandable[Customer]        `json:"customer,omitzero"`
-	CustomerAccount  payload.Nullable[string]            `json:"customer_account,omitzero"`
-	End              payload.Nullable[payload.Unix]      `json:"end,omitzero"`
-	Invoice          payload.Nullable[string]            `json:"invoice,omitzero"`
-	InvoiceItem      payload.Nullable[string]            `json:"invoice_item,omitzero"`
-	PromotionCode    payload.Expandable[json.RawMessage] `json:"promotion_code,omitzero"`
-	Source           DiscountSource                      `json:"source"`
-	Start            payload.Unix                        `json:"start"`
-	Subscription     payload.Nullable[string]            `json:"subscription,omitzero"`
-	SubscriptionItem payload.Nullable[string]            `json:"subscription_item,omitzero"`
+// CustomerDefaultSource is what the field DefaultSource of Customer holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type CustomerDefaultSource struct {
+	Value CustomerDefaultSourceValue // nil if the provider sent null
 }
 
-// DiscountSource is the schema's type discount_source.
-type DiscountSource struct {
-	Coupon payload.Expandable[json.RawMessage] `json:"coupon,omitzero"`
-	// Always "coupon".
-	Type string `json:"type"`
+// CustomerDefaultSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a
+// [PaymentSourceCard], a [PaymentSourceSource], or a [CustomerDefaultSourceUnknown].
+type CustomerDefaultSourceValue interface {
+	isCustomerDefaultSource()
 }
 
-// InvoiceSettingCustomerRenderingOptions is the schema's type
-// invoice_setting_customer_rendering_options.
-type InvoiceSettingCustomerRenderingOptions struct {
-	AmountTaxDisplay payload.Nullable[string] `json:"amount_tax_display,omitzero"`
-	Template         payload.Nullable[string] `json:"template,omitzero"`
+// CustomerDefaultSourceUnknown is a CustomerDefaultSource of a kind that the schema does not know, as
+// it came.
+type CustomerDefaultSourceUnknown struct {
+	payload.Unknown
 }
 
-// InvoiceSettingCustomerSetting is the schema's type invoice_setting_customer_setting.
-type InvoiceSettingCustomerSetting struct {
-	CustomFields         payload.Nullable[[]InvoiceSettingCustomField]            `json:"custom_fields,omitzero"`
-	DefaultPaymentMethod payload.Expandable[json.RawMessage]                      `json:"default_payment_method,omitzero"`
-	Footer               payload.Nullable[string]                                 `json:"footer,omitzero"`
-	RenderingOptions     payload.Nullable[InvoiceSettingCustomerRenderingOptions] `json:"rendering_options,omitzero"`
+func (CustomerDefaultSourceUnknown) isCustomerDefaultSource() {}
+
+// MarshalJSON encodes the value.
+func (v CustomerDefaultSource) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
 }
 
-// TaxIDsOwner is the schema's type tax_i_ds_owner.
-type TaxIDsOwner struct {
-	Account         payload.Expandable[json.RawMessage] `json:"account,omitzero"`
-	Application     payload.Expandable[json.RawMessage] `json:"application,omitzero"`
-	Customer        payload.Expandable[Customer]        `json:"customer,omitzero"`
-	CustomerAccount payload.Nullable[string]            `json:"customer_account,omitzero"`
-	Type            TaxIDsOwnerType                     `json:"type"`
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *CustomerDefaultSource) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "account":
+		return payload.DecodeVariant[PaymentSourceAccount](data, &v.Value)
+	case "bank_account":
+		return payload.DecodeVariant[PaymentSourceBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PaymentSourceCard](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[PaymentSourceSource](data, &v.Value)
+	}
+	return payload.DecodeVariant[CustomerDefaultSourceUnknown](data, &v.Value)
 }
 
-// TaxID is the schema's type tax_id.
-type TaxID struct {
-	ID string `json:"id"`
-	// Always "tax_id".
-	Object          string                              `json:"object"`
-	Country         payload.Nullable[string]            `json:"country,omitzero"`
-	Created         payload.Unix                        `json:"created"`
-	Customer        payload.Expandable[Customer]        `json:"customer,omitzero"`
-	CustomerAccount payload.Nullable[string]            `json:"customer_account,omitzero"`
-	Livemode        bool                                `json:"livemode"`
-	Owner           payload.Nullable[TaxIDsOwner]       `json:"owner,omitzero"`
-	Type            TaxIDType                           `json:"type"`
-	Value           string                              `json:"value"`
-	Verification    payload.Nullable[TaxIDVerification] `json:"verification,omitzero"`
+// CustomerSourceCreatedEventDataObject is what the field Object of CustomerSourceCreatedEventData
+// holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type CustomerSourceCreatedEventDataObject struct {
+	Value CustomerSourceCreatedEventDataObjectValue // nil if the provider sent null
 }
 
-// TaxIDVerification is the schema's type tax_id_verification.
-type TaxIDVerification struct {
-	Status          TaxIDVerificationStatus  `json:"status"`
-	VerifiedAddress payload.Nullable[string] `json:"verified_address,omitzero"`
-	VerifiedName    payload.Nullable[string] `json:"verified_name,omitzero"`
+// CustomerSourceCreatedEventDataObjectValue is a [BankAccount], a [Card], a [Source], or a
+// [CustomerSourceCreatedEventDataObjectUnknown].
+type CustomerSourceCreatedEventDataObjectValue interface {
+	isCustomerSourceCreatedEventDataObject()
+}
+
+// CustomerSourceCreatedEventDataObjectUnknown is a CustomerSourceCreatedEventDataObject of a kind that
+// the schema does not know, as it came.
+type CustomerSourceCreatedEventDataObjectUnknown struct {
+	payload.Unknown
+}
+
+func (CustomerSourceCreatedEventDataObjectUnknown) isCustomerSourceCreatedEventDataObject() {}
+
+// MarshalJSON encodes the value.
+func (v CustomerSourceCreatedEventDataObject) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *CustomerSourceCreatedEventDataObject) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "bank_account":
+		return payload.DecodeVariant[BankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[Card](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[Source](data, &v.Value)
+	}
+	return payload.DecodeVariant[CustomerSourceCreatedEventDataObjectUnknown](data, &v.Value)
+}
+
+// CustomerSourceExpiringEventDataObject is what the field Object of CustomerSourceExpiringEventData
+// holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type CustomerSourceExpiringEventDataObject struct {
+	Value CustomerSourceExpiringEventDataObjectValue // nil if the provider sent null
+}
+
+// CustomerSourceExpiringEventDataObjectValue is a [Card], a [Source], or a
+// [CustomerSourceExpiringEventDataObjectUnknown].
+type CustomerSourceExpiringEventDataObjectValue interface {
+	isCustomerSourceExpiringEventDataObject()
+}
+
+// CustomerSourceExpiringEventDataObjectUnknown is a CustomerSourceExpiringEventDataObject of a kind
+// that the schema does not know, as it came.
+type CustomerSourceExpiringEventDataObjectUnknown struct {
+	payload.Unknown
+}
+
+func (CustomerSourceExpiringEventDataObjectUnknown) isCustomerSourceExpiringEventDataObject() {}
+
+// MarshalJSON encodes the value.
+func (v CustomerSourceExpiringEventDataObject) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *CustomerSourceExpiringEventDataObject) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "card":
+		return payload.DecodeVariant[Card](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[Source](data, &v.Value)
+	}
+	return payload.DecodeVariant[CustomerSourceExpiringEventDataObjectUnknown](data, &v.Value)
 }
 
 // CustomerTaxExempt is what the field TaxExempt of Customer holds.
@@ -963,11 +1135,21 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CustomerTaxExempt) Known() bool {
-	switch v {
-	case CustomerTaxExemptExempt, CustomerTaxExemptNone, CustomerTaxExemptReverse:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|exempt|none|reverse|")
+}
+
+// CustomerAcceptanceType is what the field Type of CustomerAcceptance holds.
+type CustomerAcceptanceType string
+
+// The values of CustomerAcceptanceType that the schema knows.
+const (
+	CustomerAcceptanceTypeOffline CustomerAcceptanceType = "offline"
+	CustomerAcceptanceTypeOnline  CustomerAcceptanceType = "online"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CustomerAcceptanceType) Known() bool {
+	return payload.Known(string(v), "|offline|online|")
 }
 
 // CustomerBalanceCustomerBalanceSettingsReconciliationMode is what the field ReconciliationMode of
@@ -982,11 +1164,90 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CustomerBalanceCustomerBalanceSettingsReconciliationMode) Known() bool {
-	switch v {
-	case CustomerBalanceCustomerBalanceSettingsReconciliationModeAutomatic, CustomerBalanceCustomerBalanceSettingsReconciliationModeManual:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|automatic|manual|")
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType is
+// what the field Type of
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransfer holds.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType string
+
+// The values of
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType that
+// the schema knows.
+const (
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferTypeEuBankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType = "eu_bank_transfer"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferTypeGbBankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType = "gb_bank_transfer"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferTypeJpBankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType = "jp_bank_transfer"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferTypeMxBankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType = "mx_bank_transfer"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferTypeUsBankTransfer CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType = "us_bank_transfer"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferType) Known() bool {
+	return payload.Known(string(v), "|eu_bank_transfer|gb_bank_transfer|jp_bank_transfer|mx_bank_transfer|us_bank_transfer|")
+}
+
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork
+// is what the field Network of
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransfer
+// holds.
+type CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork string
+
+// The values of
+// CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork
+// that the schema knows.
+const (
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetworkAch            CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork = "ach"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetworkDomesticWireUs CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork = "domestic_wire_us"
+	CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetworkSwift          CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork = "swift"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CustomerBalanceResourceCashBalanceTransactionResourceFundedTransactionResourceBankTransferResourceUsBankTransferNetwork) Known() bool {
+	return payload.Known(string(v), "|ach|domestic_wire_us|swift|")
+}
+
+// CustomerBalanceTransactionType is what the field Type of CustomerBalanceTransaction holds.
+type CustomerBalanceTransactionType string
+
+// The values of CustomerBalanceTransactionType that the schema knows.
+const (
+	CustomerBalanceTransactionTypeAdjustment                                 CustomerBalanceTransactionType = "adjustment"
+	CustomerBalanceTransactionTypeAppliedToInvoice                           CustomerBalanceTransactionType = "applied_to_invoice"
+	CustomerBalanceTransactionTypeCheckoutSessionSubscriptionPayment         CustomerBalanceTransactionType = "checkout_session_subscription_payment"
+	CustomerBalanceTransactionTypeCheckoutSessionSubscriptionPaymentCanceled CustomerBalanceTransactionType = "checkout_session_subscription_payment_canceled"
+	CustomerBalanceTransactionTypeCreditNote                                 CustomerBalanceTransactionType = "credit_note"
+	CustomerBalanceTransactionTypeInitial                                    CustomerBalanceTransactionType = "initial"
+	CustomerBalanceTransactionTypeInvoiceOverpaid                            CustomerBalanceTransactionType = "invoice_overpaid"
+	CustomerBalanceTransactionTypeInvoiceTooLarge                            CustomerBalanceTransactionType = "invoice_too_large"
+	CustomerBalanceTransactionTypeInvoiceTooSmall                            CustomerBalanceTransactionType = "invoice_too_small"
+	CustomerBalanceTransactionTypeMigration                                  CustomerBalanceTransactionType = "migration"
+	CustomerBalanceTransactionTypeUnappliedFromInvoice                       CustomerBalanceTransactionType = "unapplied_from_invoice"
+	CustomerBalanceTransactionTypeUnspentReceiverCredit                      CustomerBalanceTransactionType = "unspent_receiver_credit"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CustomerBalanceTransactionType) Known() bool {
+	return payload.Known(string(v), "|adjustment|applied_to_invoice|checkout_session_subscription_payment|checkout_session_subscription_payment_canceled|"+
+		"credit_note|initial|invoice_overpaid|invoice_too_large|invoice_too_small|migration|"+
+		"unapplied_from_invoice|unspent_receiver_credit|")
+}
+
+// CustomerResourceCustomerAPIResourceRedactionStatus is what the field Status of
+// CustomerResourceCustomerAPIResourceRedaction holds.
+type CustomerResourceCustomerAPIResourceRedactionStatus string
+
+// The values of CustomerResourceCustomerAPIResourceRedactionStatus that the schema knows.
+const (
+	CustomerResourceCustomerAPIResourceRedactionStatusProcessing CustomerResourceCustomerAPIResourceRedactionStatus = "processing"
+	CustomerResourceCustomerAPIResourceRedactionStatusRedacted   CustomerResourceCustomerAPIResourceRedactionStatus = "redacted"
+	CustomerResourceCustomerAPIResourceRedactionStatusValidated  CustomerResourceCustomerAPIResourceRedactionStatus = "validated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CustomerResourceCustomerAPIResourceRedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
 }
 
 // CustomerTaxAutomaticTax is what the field AutomaticTax of CustomerTax holds.
@@ -1002,11 +1263,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CustomerTaxAutomaticTax) Known() bool {
-	switch v {
-	case CustomerTaxAutomaticTaxFailed, CustomerTaxAutomaticTaxNotCollecting, CustomerTaxAutomaticTaxSupported, CustomerTaxAutomaticTaxUnrecognizedLocation:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|failed|not_collecting|supported|unrecognized_location|")
 }
 
 // CustomerTaxProvider is what the field Provider of CustomerTax holds.
@@ -1022,11 +1279,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CustomerTaxProvider) Known() bool {
-	switch v {
-	case CustomerTaxProviderAnrok, CustomerTaxProviderAvalara, CustomerTaxProviderSphere, CustomerTaxProviderStripe:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|anrok|avalara|sphere|stripe|")
 }
 
 // CustomerTaxLocationSource is what the field Source of CustomerTaxLocation holds.
@@ -1042,183 +1295,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CustomerTaxLocationSource) Known() bool {
-	switch v {
-	case CustomerTaxLocationSourceBillingAddress, CustomerTaxLocationSourceIPAddress, CustomerTaxLocationSourcePaymentMethod, CustomerTaxLocationSourceShippingDestination:
-		return true
-	}
-	return false
-}
-
-// TaxIDsOwnerType is what the field Type of TaxIDsOwner holds.
-type TaxIDsOwnerType string
-
-// The values of TaxIDsOwnerType that the schema knows.
-const (
-	TaxIDsOwnerTypeAccount     TaxIDsOwnerType = "account"
-	TaxIDsOwnerTypeApplication TaxIDsOwnerType = "application"
-	TaxIDsOwnerTypeCustomer    TaxIDsOwnerType = "customer"
-	TaxIDsOwnerTypeSelf        TaxIDsOwnerType = "self"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TaxIDsOwnerType) Known() bool {
-	switch v {
-	case TaxIDsOwnerTypeAccount, TaxIDsOwnerTypeApplication, TaxIDsOwnerTypeCustomer, TaxIDsOwnerTypeSelf:
-		return true
-	}
-	return false
-}
-
-// TaxIDType is what the field Type of TaxID holds.
-type TaxIDType string
-
-// The values of TaxIDType that the schema knows.
-const (
-	TaxIDTypeAdNrt    TaxIDType = "ad_nrt"
-	TaxIDTypeAeTrn    TaxIDType = "ae_trn"
-	TaxIDTypeAlTin    TaxIDType = "al_tin"
-	TaxIDTypeAmTin    TaxIDType = "am_tin"
-	TaxIDTypeAoTin    TaxIDType = "ao_tin"
-	TaxIDTypeArCuit   TaxIDType = "ar_cuit"
-	TaxIDTypeAuAbn    TaxIDType = "au_abn"
-	TaxIDTypeAuArn    TaxIDType = "au_arn"
-	TaxIDTypeAwTin    TaxIDType = "aw_tin"
-	TaxIDTypeAzTin    TaxIDType = "az_tin"
-	TaxIDTypeBaTin    TaxIDType = "ba_tin"
-	TaxIDTypeBbTin    TaxIDType = "bb_tin"
-	TaxIDTypeBdBin    TaxIDType = "bd_bin"
-	TaxIDTypeBfIfu    TaxIDType = "bf_ifu"
-	TaxIDTypeBgUic    TaxIDType = "bg_uic"
-	TaxIDTypeBhVAT    TaxIDType = "bh_vat"
-	TaxIDTypeBjIfu    TaxIDType = "bj_ifu"
-	TaxIDTypeBoTin    TaxIDType = "bo_tin"
-	TaxIDTypeBrCnpj   TaxIDType = "br_cnpj"
-	TaxIDTypeBrCpf    TaxIDType = "br_cpf"
-	TaxIDTypeBsTin    TaxIDType = "bs_tin"
-	TaxIDTypeByTin    TaxIDType = "by_tin"
-	TaxIDTypeCaBn     TaxIDType = "ca_bn"
-	TaxIDTypeCaGstHst TaxIDType = "ca_gst_hst"
-	TaxIDTypeCaPstBc  TaxIDType = "ca_pst_bc"
-	TaxIDTypeCaPstMb  TaxIDType = "ca_pst_mb"
-	TaxIDTypeCaPstSk  TaxIDType = "ca_pst_sk"
-	TaxIDTypeCaQst    TaxIDType = "ca_qst"
-	TaxIDTypeCdNif    TaxIDType = "cd_nif"
-	TaxIDTypeChUID    TaxIDType = "ch_uid"
-	TaxIDTypeChVAT    TaxIDType = "ch_vat"
-	TaxIDTypeClTin    TaxIDType = "cl_tin"
-	TaxIDTypeCmNiu    TaxIDType = "cm_niu"
-	TaxIDTypeCnTin    TaxIDType = "cn_tin"
-	TaxIDTypeCoNit    TaxIDType = "co_nit"
-	TaxIDTypeCrTin    TaxIDType = "cr_tin"
-	TaxIDTypeCvNif    TaxIDType = "cv_nif"
-	TaxIDTypeDeStn    TaxIDType = "de_stn"
-	TaxIDTypeDoRcn    TaxIDType = "do_rcn"
-	TaxIDTypeEcRuc    TaxIDType = "ec_ruc"
-	TaxIDTypeEgTin    TaxIDType = "eg_tin"
-	TaxIDTypeEsCif    TaxIDType = "es_cif"
-	TaxIDTypeEtTin    TaxIDType = "et_tin"
-	TaxIDTypeEuOSsVAT TaxIDType = "eu_oss_vat"
-	TaxIDTypeEuVAT    TaxIDType = "eu_vat"
-	TaxIDTypeFoVAT    TaxIDType = "fo_vat"
-	TaxIDTypeGbVAT    TaxIDType = "gb_vat"
-	TaxIDTypeGeVAT    TaxIDType = "ge_vat"
-	TaxIDTypeGiTin    TaxIDType = "gi_tin"
-	TaxIDTypeGnNif    TaxIDType = "gn_nif"
-	TaxIDTypeHkBr     TaxIDType = "hk_br"
-	TaxIDTypeHrOib    TaxIDType = "hr_oib"
-	TaxIDTypeHuTin    TaxIDType = "hu_tin"
-	TaxIDTypeIcNif    TaxIDType = "ic_nif"
-	TaxIDTypeIDNpwp   TaxIDType = "id_npwp"
-	TaxIDTypeIlVAT    TaxIDType = "il_vat"
-	TaxIDTypeInGst    TaxIDType = "in_gst"
-	TaxIDTypeIsVAT    TaxIDType = "is_vat"
-	TaxIDTypeItCf     TaxIDType = "it_cf"
-	TaxIDTypeJpCn     TaxIDType = "jp_cn"
-	TaxIDTypeJpRn     TaxIDType = "jp_rn"
-	TaxIDTypeJpTrn    TaxIDType = "jp_trn"
-	TaxIDTypeKePIN    TaxIDType = "ke_pin"
-	TaxIDTypeKgTin    TaxIDType = "kg_tin"
-	TaxIDTypeKhTin    TaxIDType = "kh_tin"
-	TaxIDTypeKrBrn    TaxIDType = "kr_brn"
-	TaxIDTypeKzBin    TaxIDType = "kz_bin"
-	TaxIDTypeLaTin    TaxIDType = "la_tin"
-	TaxIDTypeLiUID    TaxIDType = "li_uid"
-	TaxIDTypeLiVAT    TaxIDType = "li_vat"
-	TaxIDTypeLkVAT    TaxIDType = "lk_vat"
-	TaxIDTypeMaVAT    TaxIDType = "ma_vat"
-	TaxIDTypeMdVAT    TaxIDType = "md_vat"
-	TaxIDTypeMePib    TaxIDType = "me_pib"
-	TaxIDTypeMkVAT    TaxIDType = "mk_vat"
-	TaxIDTypeMrNif    TaxIDType = "mr_nif"
-	TaxIDTypeMxRfc    TaxIDType = "mx_rfc"
-	TaxIDTypeMyFrp    TaxIDType = "my_frp"
-	TaxIDTypeMyItn    TaxIDType = "my_itn"
-	TaxIDTypeMySst    TaxIDType = "my_sst"
-	TaxIDTypeNgTin    TaxIDType = "ng_tin"
-	TaxIDTypeNoVAT    TaxIDType = "no_vat"
-	TaxIDTypeNoVoec   TaxIDType = "no_voec"
-	TaxIDTypeNpPan    TaxIDType = "np_pan"
-	TaxIDTypeNzGst    TaxIDType = "nz_gst"
-	TaxIDTypeOmVAT    TaxIDType = "om_vat"
-	TaxIDTypePeRuc    TaxIDType = "pe_ruc"
-	TaxIDTypePhTin    TaxIDType = "ph_tin"
-	TaxIDTypePlNip    TaxIDType = "pl_nip"
-	TaxIDTypePyRuc    TaxIDType = "py_ruc"
-	TaxIDTypeRoTin    TaxIDType = "ro_tin"
-	TaxIDTypeRsPib    TaxIDType = "rs_pib"
-	TaxIDTypeRuInn    TaxIDType = "ru_inn"
-	TaxIDTypeRuKpp    TaxIDType = "ru_kpp"
-	TaxIDTypeSaVAT    TaxIDType = "sa_vat"
-	TaxIDTypeSgGst    TaxIDType = "sg_gst"
-	TaxIDTypeSgUen    TaxIDType = "sg_uen"
-	TaxIDTypeSiTin    TaxIDType = "si_tin"
-	TaxIDTypeSnNinea  TaxIDType = "sn_ninea"
-	TaxIDTypeSrFin    TaxIDType = "sr_fin"
-	TaxIDTypeSvNit    TaxIDType = "sv_nit"
-	TaxIDTypeThVAT    TaxIDType = "th_vat"
-	TaxIDTypeTjTin    TaxIDType = "tj_tin"
-	TaxIDTypeTrTin    TaxIDType = "tr_tin"
-	TaxIDTypeTwVAT    TaxIDType = "tw_vat"
-	TaxIDTypeTzVAT    TaxIDType = "tz_vat"
-	TaxIDTypeUaVAT    TaxIDType = "ua_vat"
-	TaxIDTypeUgTin    TaxIDType = "ug_tin"
-	TaxIDTypeUnknown  TaxIDType = "unknown"
-	TaxIDTypeUsEin    TaxIDType = "us_ein"
-	TaxIDTypeUyRuc    TaxIDType = "uy_ruc"
-	TaxIDTypeUzTin    TaxIDType = "uz_tin"
-	TaxIDTypeUzVAT    TaxIDType = "uz_vat"
-	TaxIDTypeVeRif    TaxIDType = "ve_rif"
-	TaxIDTypeVnTin    TaxIDType = "vn_tin"
-	TaxIDTypeZaVAT    TaxIDType = "za_vat"
-	TaxIDTypeZmTin    TaxIDType = "zm_tin"
-	TaxIDTypeZwTin    TaxIDType = "zw_tin"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TaxIDType) Known() bool {
-	switch v {
-	case TaxIDTypeAdNrt, TaxIDTypeAeTrn, TaxIDTypeAlTin, TaxIDTypeAmTin, TaxIDTypeAoTin, TaxIDTypeArCuit, TaxIDTypeAuAbn, TaxIDTypeAuArn, TaxIDTypeAwTin, TaxIDTypeAzTin, TaxIDTypeBaTin, TaxIDTypeBbTin, TaxIDTypeBdBin, TaxIDTypeBfIfu, TaxIDTypeBgUic, TaxIDTypeBhVAT, TaxIDTypeBjIfu, TaxIDTypeBoTin, TaxIDTypeBrCnpj, TaxIDTypeBrCpf, TaxIDTypeBsTin, TaxIDTypeByTin, TaxIDTypeCaBn, TaxIDTypeCaGstHst, TaxIDTypeCaPstBc, TaxIDTypeCaPstMb, TaxIDTypeCaPstSk, TaxIDTypeCaQst, TaxIDTypeCdNif, TaxIDTypeChUID, TaxIDTypeChVAT, TaxIDTypeClTin, TaxIDTypeCmNiu, TaxIDTypeCnTin, TaxIDTypeCoNit, TaxIDTypeCrTin, TaxIDTypeCvNif, TaxIDTypeDeStn, TaxIDTypeDoRcn, TaxIDTypeEcRuc, TaxIDTypeEgTin, TaxIDTypeEsCif, TaxIDTypeEtTin, TaxIDTypeEuOSsVAT, TaxIDTypeEuVAT, TaxIDTypeFoVAT, TaxIDTypeGbVAT, TaxIDTypeGeVAT, TaxIDTypeGiTin, TaxIDTypeGnNif, TaxIDTypeHkBr, TaxIDTypeHrOib, TaxIDTypeHuTin, TaxIDTypeIcNif, TaxIDTypeIDNpwp, TaxIDTypeIlVAT, TaxIDTypeInGst, TaxIDTypeIsVAT, TaxIDTypeItCf, TaxIDTypeJpCn, TaxIDTypeJpRn, TaxIDTypeJpTrn, TaxIDTypeKePIN, TaxIDTypeKgTin, TaxIDTypeKhTin, TaxIDTypeKrBrn, TaxIDTypeKzBin, TaxIDTypeLaTin, TaxIDTypeLiUID, TaxIDTypeLiVAT, TaxIDTypeLkVAT, TaxIDTypeMaVAT, TaxIDTypeMdVAT, TaxIDTypeMePib, TaxIDTypeMkVAT, TaxIDTypeMrNif, TaxIDTypeMxRfc, TaxIDTypeMyFrp, TaxIDTypeMyItn, TaxIDTypeMySst, TaxIDTypeNgTin, TaxIDTypeNoVAT, TaxIDTypeNoVoec, TaxIDTypeNpPan, TaxIDTypeNzGst, TaxIDTypeOmVAT, TaxIDTypePeRuc, TaxIDTypePhTin, TaxIDTypePlNip, TaxIDTypePyRuc, TaxIDTypeRoTin, TaxIDTypeRsPib, TaxIDTypeRuInn, TaxIDTypeRuKpp, TaxIDTypeSaVAT, TaxIDTypeSgGst, TaxIDTypeSgUen, TaxIDTypeSiTin, TaxIDTypeSnNinea, TaxIDTypeSrFin, TaxIDTypeSvNit, TaxIDTypeThVAT, TaxIDTypeTjTin, TaxIDTypeTrTin, TaxIDTypeTwVAT, TaxIDTypeTzVAT, TaxIDTypeUaVAT, TaxIDTypeUgTin, TaxIDTypeUnknown, TaxIDTypeUsEin, TaxIDTypeUyRuc, TaxIDTypeUzTin, TaxIDTypeUzVAT, TaxIDTypeVeRif, TaxIDTypeVnTin, TaxIDTypeZaVAT, TaxIDTypeZmTin, TaxIDTypeZwTin:
-		return true
-	}
-	return false
-}
-
-// TaxIDVerificationStatus is what the field Status of TaxIDVerification holds.
-type TaxIDVerificationStatus string
-
-// The values of TaxIDVerificationStatus that the schema knows.
-const (
-	TaxIDVerificationStatusPending     TaxIDVerificationStatus = "pending"
-	TaxIDVerificationStatusUnavailable TaxIDVerificationStatus = "unavailable"
-	TaxIDVerificationStatusUnverified  TaxIDVerificationStatus = "unverified"
-	TaxIDVerificationStatusVerified    TaxIDVerificationStatus = "verified"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v TaxIDVerificationStatus) Known() bool {
-	switch v {
-	case TaxIDVerificationStatusPending, TaxIDVerificationStatusUnavailable, TaxIDVerificationStatusUnverified, TaxIDVerificationStatusVerified:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|billing_address|ip_address|payment_method|shipping_destination|")
 }

@@ -23,6 +23,76 @@ import "github.com/restaq/restaq/runtime/payload"
 func Decode(eventType string, data []byte) (any, error) {
 	var event any
 	switch eventType {
+	case AccountApplicationAuthorizedType:
+		event = new(AccountApplicationAuthorized)
+	case AccountApplicationDeauthorizedType:
+		event = new(AccountApplicationDeauthorized)
+	case AccountExternalAccountCreatedType:
+		event = new(AccountExternalAccountCreated)
+	case AccountExternalAccountDeletedType:
+		event = new(AccountExternalAccountDeleted)
+	case AccountExternalAccountUpdatedType:
+		event = new(AccountExternalAccountUpdated)
+	case AccountNoticeCreatedType:
+		event = new(AccountNoticeCreated)
+	case AccountNoticeUpdatedType:
+		event = new(AccountNoticeUpdated)
+	case AccountUpdatedType:
+		event = new(AccountUpdated)
+	case ApplicationFeeCreatedType:
+		event = new(ApplicationFeeCreated)
+	case ApplicationFeeRefundUpdatedType:
+		event = new(ApplicationFeeRefundUpdated)
+	case ApplicationFeeRefundedType:
+		event = new(ApplicationFeeRefunded)
+	case BalanceAvailableType:
+		event = new(BalanceAvailable)
+	case BalanceSettingsUpdatedType:
+		event = new(BalanceSettingsUpdated)
+	case BillingAlertTriggeredEventType:
+		event = new(BillingAlertTriggeredEvent)
+	case BillingCreditBalanceTransactionCreatedType:
+		event = new(BillingCreditBalanceTransactionCreated)
+	case BillingCreditGrantCreatedType:
+		event = new(BillingCreditGrantCreated)
+	case BillingCreditGrantUpdatedType:
+		event = new(BillingCreditGrantUpdated)
+	case BillingMeterCreatedType:
+		event = new(BillingMeterCreated)
+	case BillingMeterDeactivatedType:
+		event = new(BillingMeterDeactivated)
+	case BillingMeterReactivatedType:
+		event = new(BillingMeterReactivated)
+	case BillingMeterUpdatedType:
+		event = new(BillingMeterUpdated)
+	case BillingPortalConfigurationCreatedType:
+		event = new(BillingPortalConfigurationCreated)
+	case BillingPortalConfigurationUpdatedType:
+		event = new(BillingPortalConfigurationUpdated)
+	case BillingPortalSessionCreatedType:
+		event = new(BillingPortalSessionCreated)
+	case CapabilityUpdatedType:
+		event = new(CapabilityUpdated)
+	case CapitalFinancingOfferAcceptedType:
+		event = new(CapitalFinancingOfferAccepted)
+	case CapitalFinancingOfferCanceledType:
+		event = new(CapitalFinancingOfferCanceled)
+	case CapitalFinancingOfferCreatedType:
+		event = new(CapitalFinancingOfferCreated)
+	case CapitalFinancingOfferExpiredType:
+		event = new(CapitalFinancingOfferExpired)
+	case CapitalFinancingOfferFullyRepaidType:
+		event = new(CapitalFinancingOfferFullyRepaid)
+	case CapitalFinancingOfferPaidOutType:
+		event = new(CapitalFinancingOfferPaidOut)
+	case CapitalFinancingOfferRejectedType:
+		event = new(CapitalFinancingOfferRejected)
+	case CapitalFinancingOfferReplacementCreatedType:
+		event = new(CapitalFinancingOfferReplacementCreated)
+	case CapitalFinancingTransactionCreatedType:
+		event = new(CapitalFinancingTransactionCreated)
+	case CashBalanceFundsAvailableType:
+		event = new(CashBalanceFundsAvailable)
 	case ChargeCapturedType:
 		event = new(ChargeCaptured)
 	case ChargeDisputeClosedType:
@@ -57,6 +127,34 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(CheckoutSessionCompleted)
 	case CheckoutSessionExpiredType:
 		event = new(CheckoutSessionExpired)
+	case ClimateOrderCanceledType:
+		event = new(ClimateOrderCanceled)
+	case ClimateOrderCreatedType:
+		event = new(ClimateOrderCreated)
+	case ClimateOrderDelayedType:
+		event = new(ClimateOrderDelayed)
+	case ClimateOrderDeliveredType:
+		event = new(ClimateOrderDelivered)
+	case ClimateOrderProductSubstitutedType:
+		event = new(ClimateOrderProductSubstituted)
+	case ClimateProductCreatedType:
+		event = new(ClimateProductCreated)
+	case ClimateProductPricingUpdatedType:
+		event = new(ClimateProductPricingUpdated)
+	case CouponCreatedType:
+		event = new(CouponCreated)
+	case CouponDeletedType:
+		event = new(CouponDeleted)
+	case CouponUpdatedType:
+		event = new(CouponUpdated)
+	case CreditNoteCreatedType:
+		event = new(CreditNoteCreated)
+	case CreditNoteUpdatedType:
+		event = new(CreditNoteUpdated)
+	case CreditNoteVoidedType:
+		event = new(CreditNoteVoided)
+	case CustomerCashBalanceTransactionCreatedType:
+		event = new(CustomerCashBalanceTransactionCreated)
 	case CustomerCreatedType:
 		event = new(CustomerCreated)
 	case CustomerDeletedType:
@@ -75,8 +173,14 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(CustomerSourceExpiring)
 	case CustomerSourceUpdatedType:
 		event = new(CustomerSourceUpdated)
+	case CustomerSubscriptionCollectionPausedType:
+		event = new(CustomerSubscriptionCollectionPaused)
+	case CustomerSubscriptionCollectionResumedType:
+		event = new(CustomerSubscriptionCollectionResumed)
 	case CustomerSubscriptionCreatedType:
 		event = new(CustomerSubscriptionCreated)
+	case CustomerSubscriptionCustomEventType:
+		event = new(CustomerSubscriptionCustomEvent)
 	case CustomerSubscriptionDeletedType:
 		event = new(CustomerSubscriptionDeleted)
 	case CustomerSubscriptionPausedType:
@@ -85,6 +189,8 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(CustomerSubscriptionPendingUpdateApplied)
 	case CustomerSubscriptionPendingUpdateExpiredType:
 		event = new(CustomerSubscriptionPendingUpdateExpired)
+	case CustomerSubscriptionPriceMigrationFailedType:
+		event = new(CustomerSubscriptionPriceMigrationFailed)
 	case CustomerSubscriptionResumedType:
 		event = new(CustomerSubscriptionResumed)
 	case CustomerSubscriptionTrialWillEndType:
@@ -99,6 +205,56 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(CustomerTaxIDUpdated)
 	case CustomerUpdatedType:
 		event = new(CustomerUpdated)
+	case EntitlementsActiveEntitlementSummaryUpdatedType:
+		event = new(EntitlementsActiveEntitlementSummaryUpdated)
+	case FileCreatedType:
+		event = new(FileCreated)
+	case FinancialConnectionsAccountAccountNumbersUpdatedType:
+		event = new(FinancialConnectionsAccountAccountNumbersUpdated)
+	case FinancialConnectionsAccountCreatedType:
+		event = new(FinancialConnectionsAccountCreated)
+	case FinancialConnectionsAccountDeactivatedType:
+		event = new(FinancialConnectionsAccountDeactivated)
+	case FinancialConnectionsAccountDisconnectedType:
+		event = new(FinancialConnectionsAccountDisconnected)
+	case FinancialConnectionsAccountExpectedDeactivationDateUpdatedType:
+		event = new(FinancialConnectionsAccountExpectedDeactivationDateUpdated)
+	case FinancialConnectionsAccountReactivatedType:
+		event = new(FinancialConnectionsAccountReactivated)
+	case FinancialConnectionsAccountRefreshedBalanceType:
+		event = new(FinancialConnectionsAccountRefreshedBalance)
+	case FinancialConnectionsAccountRefreshedInferredBalancesType:
+		event = new(FinancialConnectionsAccountRefreshedInferredBalances)
+	case FinancialConnectionsAccountRefreshedOwnershipType:
+		event = new(FinancialConnectionsAccountRefreshedOwnership)
+	case FinancialConnectionsAccountRefreshedTransactionsType:
+		event = new(FinancialConnectionsAccountRefreshedTransactions)
+	case FinancialConnectionsAccountSupportedPaymentMethodTypesUpdatedType:
+		event = new(FinancialConnectionsAccountSupportedPaymentMethodTypesUpdated)
+	case FinancialConnectionsAccountUpcomingAccountNumberExpiryType:
+		event = new(FinancialConnectionsAccountUpcomingAccountNumberExpiry)
+	case FinancialConnectionsAccountUpcomingDeactivationType:
+		event = new(FinancialConnectionsAccountUpcomingDeactivation)
+	case FinancialConnectionsAuthorizationExpectedDeactivationDateUpdatedType:
+		event = new(FinancialConnectionsAuthorizationExpectedDeactivationDateUpdated)
+	case FinancialConnectionsAuthorizationUpcomingDeactivationType:
+		event = new(FinancialConnectionsAuthorizationUpcomingDeactivation)
+	case FinancialConnectionsSessionUpdatedType:
+		event = new(FinancialConnectionsSessionUpdated)
+	case FxQuoteExpiredType:
+		event = new(FxQuoteExpired)
+	case IdentityVerificationSessionCanceledType:
+		event = new(IdentityVerificationSessionCanceled)
+	case IdentityVerificationSessionCreatedType:
+		event = new(IdentityVerificationSessionCreated)
+	case IdentityVerificationSessionProcessingType:
+		event = new(IdentityVerificationSessionProcessing)
+	case IdentityVerificationSessionRedactedType:
+		event = new(IdentityVerificationSessionRedacted)
+	case IdentityVerificationSessionRequiresInputType:
+		event = new(IdentityVerificationSessionRequiresInput)
+	case IdentityVerificationSessionVerifiedType:
+		event = new(IdentityVerificationSessionVerified)
 	case InvoiceCreatedType:
 		event = new(InvoiceCreated)
 	case InvoiceDeletedType:
@@ -119,8 +275,14 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(InvoicePaymentActionRequired)
 	case InvoicePaymentAttemptRequiredType:
 		event = new(InvoicePaymentAttemptRequired)
+	case InvoicePaymentDetachedType:
+		event = new(InvoicePaymentDetached)
 	case InvoicePaymentFailedType:
 		event = new(InvoicePaymentFailed)
+	case InvoicePaymentOverpaidType:
+		event = new(InvoicePaymentOverpaid)
+	case InvoicePaymentPaidType:
+		event = new(InvoicePaymentPaid)
 	case InvoicePaymentSucceededType:
 		event = new(InvoicePaymentSucceeded)
 	case InvoiceSentType:
@@ -133,6 +295,66 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(InvoiceVoided)
 	case InvoiceWillBeDueType:
 		event = new(InvoiceWillBeDue)
+	case InvoiceitemCreatedType:
+		event = new(InvoiceitemCreated)
+	case InvoiceitemDeletedType:
+		event = new(InvoiceitemDeleted)
+	case IssuingAuthorizationCreatedType:
+		event = new(IssuingAuthorizationCreated)
+	case IssuingAuthorizationRequestEventType:
+		event = new(IssuingAuthorizationRequestEvent)
+	case IssuingAuthorizationUpdatedType:
+		event = new(IssuingAuthorizationUpdated)
+	case IssuingCardCreatedType:
+		event = new(IssuingCardCreated)
+	case IssuingCardUpdatedType:
+		event = new(IssuingCardUpdated)
+	case IssuingCardholderCreatedType:
+		event = new(IssuingCardholderCreated)
+	case IssuingCardholderUpdatedType:
+		event = new(IssuingCardholderUpdated)
+	case IssuingDisputeClosedType:
+		event = new(IssuingDisputeClosed)
+	case IssuingDisputeCreatedType:
+		event = new(IssuingDisputeCreated)
+	case IssuingDisputeFundsReinstatedType:
+		event = new(IssuingDisputeFundsReinstated)
+	case IssuingDisputeFundsRescindedType:
+		event = new(IssuingDisputeFundsRescinded)
+	case IssuingDisputeSettlementDetailCreatedType:
+		event = new(IssuingDisputeSettlementDetailCreated)
+	case IssuingDisputeSettlementDetailUpdatedType:
+		event = new(IssuingDisputeSettlementDetailUpdated)
+	case IssuingDisputeSubmittedType:
+		event = new(IssuingDisputeSubmitted)
+	case IssuingDisputeUpdatedType:
+		event = new(IssuingDisputeUpdated)
+	case IssuingFraudLiabilityDebitCreatedType:
+		event = new(IssuingFraudLiabilityDebitCreated)
+	case IssuingPersonalizationDesignActivatedType:
+		event = new(IssuingPersonalizationDesignActivated)
+	case IssuingPersonalizationDesignDeactivatedType:
+		event = new(IssuingPersonalizationDesignDeactivated)
+	case IssuingPersonalizationDesignRejectedType:
+		event = new(IssuingPersonalizationDesignRejected)
+	case IssuingPersonalizationDesignUpdatedType:
+		event = new(IssuingPersonalizationDesignUpdated)
+	case IssuingSettlementCreatedType:
+		event = new(IssuingSettlementCreated)
+	case IssuingSettlementUpdatedType:
+		event = new(IssuingSettlementUpdated)
+	case IssuingTokenCreatedType:
+		event = new(IssuingTokenCreated)
+	case IssuingTokenUpdatedType:
+		event = new(IssuingTokenUpdated)
+	case IssuingTransactionCreatedType:
+		event = new(IssuingTransactionCreated)
+	case IssuingTransactionPurchaseDetailsReceiptUpdatedType:
+		event = new(IssuingTransactionPurchaseDetailsReceiptUpdated)
+	case IssuingTransactionUpdatedType:
+		event = new(IssuingTransactionUpdated)
+	case MandateUpdatedType:
+		event = new(MandateUpdated)
 	case PaymentIntentAmountCapturableUpdatedType:
 		event = new(PaymentIntentAmountCapturableUpdated)
 	case PaymentIntentCanceledType:
@@ -149,6 +371,264 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(PaymentIntentRequiresAction)
 	case PaymentIntentSucceededType:
 		event = new(PaymentIntentSucceeded)
+	case PaymentLinkCreatedType:
+		event = new(PaymentLinkCreated)
+	case PaymentLinkUpdatedType:
+		event = new(PaymentLinkUpdated)
+	case PaymentMethodAttachedType:
+		event = new(PaymentMethodAttached)
+	case PaymentMethodAutomaticallyUpdatedType:
+		event = new(PaymentMethodAutomaticallyUpdated)
+	case PaymentMethodDetachedType:
+		event = new(PaymentMethodDetached)
+	case PaymentMethodUpdatedType:
+		event = new(PaymentMethodUpdated)
+	case PayoutCanceledType:
+		event = new(PayoutCanceled)
+	case PayoutCreatedType:
+		event = new(PayoutCreated)
+	case PayoutFailedType:
+		event = new(PayoutFailed)
+	case PayoutPaidType:
+		event = new(PayoutPaid)
+	case PayoutReconciliationCompletedType:
+		event = new(PayoutReconciliationCompleted)
+	case PayoutUpdatedType:
+		event = new(PayoutUpdated)
+	case PersonCreatedType:
+		event = new(PersonCreated)
+	case PersonDeletedType:
+		event = new(PersonDeleted)
+	case PersonUpdatedType:
+		event = new(PersonUpdated)
+	case PlanCreatedType:
+		event = new(PlanCreated)
+	case PlanDeletedType:
+		event = new(PlanDeleted)
+	case PlanUpdatedType:
+		event = new(PlanUpdated)
+	case PriceCreatedType:
+		event = new(PriceCreated)
+	case PriceDeletedType:
+		event = new(PriceDeleted)
+	case PriceUpdatedType:
+		event = new(PriceUpdated)
+	case PrivacyRedactionJobCanceledType:
+		event = new(PrivacyRedactionJobCanceled)
+	case PrivacyRedactionJobCreatedType:
+		event = new(PrivacyRedactionJobCreated)
+	case PrivacyRedactionJobReadyType:
+		event = new(PrivacyRedactionJobReady)
+	case PrivacyRedactionJobSucceededType:
+		event = new(PrivacyRedactionJobSucceeded)
+	case PrivacyRedactionJobValidationErrorEventType:
+		event = new(PrivacyRedactionJobValidationErrorEvent)
+	case ProductCreatedType:
+		event = new(ProductCreated)
+	case ProductDeletedType:
+		event = new(ProductDeleted)
+	case ProductUpdatedType:
+		event = new(ProductUpdated)
+	case PromotionCodeCreatedType:
+		event = new(PromotionCodeCreated)
+	case PromotionCodeUpdatedType:
+		event = new(PromotionCodeUpdated)
+	case QuoteAcceptFailedType:
+		event = new(QuoteAcceptFailed)
+	case QuoteAcceptedType:
+		event = new(QuoteAccepted)
+	case QuoteAcceptingType:
+		event = new(QuoteAccepting)
+	case QuoteCanceledType:
+		event = new(QuoteCanceled)
+	case QuoteCreatedType:
+		event = new(QuoteCreated)
+	case QuoteDraftType:
+		event = new(QuoteDraft)
+	case QuoteFinalizedType:
+		event = new(QuoteFinalized)
+	case QuoteReestimateFailedType:
+		event = new(QuoteReestimateFailed)
+	case QuoteReestimatedType:
+		event = new(QuoteReestimated)
+	case QuoteStaleType:
+		event = new(QuoteStale)
+	case RadarEarlyFraudWarningCreatedType:
+		event = new(RadarEarlyFraudWarningCreated)
+	case RadarEarlyFraudWarningUpdatedType:
+		event = new(RadarEarlyFraudWarningUpdated)
+	case RefundCreatedType:
+		event = new(RefundCreated)
+	case RefundFailedType:
+		event = new(RefundFailed)
+	case RefundUpdatedType:
+		event = new(RefundUpdated)
+	case ReportingReportRunFailedType:
+		event = new(ReportingReportRunFailed)
+	case ReportingReportRunSucceededType:
+		event = new(ReportingReportRunSucceeded)
+	case ReportingReportTypeUpdatedType:
+		event = new(ReportingReportTypeUpdated)
+	case ReserveHoldCreatedType:
+		event = new(ReserveHoldCreated)
+	case ReserveHoldUpdatedType:
+		event = new(ReserveHoldUpdated)
+	case ReservePlanCreatedType:
+		event = new(ReservePlanCreated)
+	case ReservePlanDisabledType:
+		event = new(ReservePlanDisabled)
+	case ReservePlanExpiredType:
+		event = new(ReservePlanExpired)
+	case ReservePlanUpdatedType:
+		event = new(ReservePlanUpdated)
+	case ReserveReleaseCreatedType:
+		event = new(ReserveReleaseCreated)
+	case ReviewClosedType:
+		event = new(ReviewClosed)
+	case ReviewOpenedType:
+		event = new(ReviewOpened)
+	case SetupIntentCanceledType:
+		event = new(SetupIntentCanceled)
+	case SetupIntentCreatedType:
+		event = new(SetupIntentCreated)
+	case SetupIntentRequiresActionType:
+		event = new(SetupIntentRequiresAction)
+	case SetupIntentSetupFailedType:
+		event = new(SetupIntentSetupFailed)
+	case SetupIntentSucceededType:
+		event = new(SetupIntentSucceeded)
+	case SigmaScheduledQueryRunCreatedType:
+		event = new(SigmaScheduledQueryRunCreated)
+	case SourceCanceledType:
+		event = new(SourceCanceled)
+	case SourceChargeableType:
+		event = new(SourceChargeable)
+	case SourceFailedType:
+		event = new(SourceFailed)
+	case SourceMandateNotificationEventType:
+		event = new(SourceMandateNotificationEvent)
+	case SourceRefundAttributesRequiredType:
+		event = new(SourceRefundAttributesRequired)
+	case SourceTransactionCreatedType:
+		event = new(SourceTransactionCreated)
+	case SourceTransactionUpdatedType:
+		event = new(SourceTransactionUpdated)
+	case SubscriptionScheduleAbortedType:
+		event = new(SubscriptionScheduleAborted)
+	case SubscriptionScheduleCanceledType:
+		event = new(SubscriptionScheduleCanceled)
+	case SubscriptionScheduleCompletedType:
+		event = new(SubscriptionScheduleCompleted)
+	case SubscriptionScheduleCreatedType:
+		event = new(SubscriptionScheduleCreated)
+	case SubscriptionScheduleExpiringType:
+		event = new(SubscriptionScheduleExpiring)
+	case SubscriptionSchedulePriceMigrationFailedType:
+		event = new(SubscriptionSchedulePriceMigrationFailed)
+	case SubscriptionScheduleReleasedType:
+		event = new(SubscriptionScheduleReleased)
+	case SubscriptionScheduleUpdatedType:
+		event = new(SubscriptionScheduleUpdated)
+	case TaxFormUpdatedType:
+		event = new(TaxFormUpdated)
+	case TaxRateCreatedType:
+		event = new(TaxRateCreated)
+	case TaxRateUpdatedType:
+		event = new(TaxRateUpdated)
+	case TaxSettingsUpdatedType:
+		event = new(TaxSettingsUpdated)
+	case TerminalReaderActionFailedType:
+		event = new(TerminalReaderActionFailed)
+	case TerminalReaderActionSucceededType:
+		event = new(TerminalReaderActionSucceeded)
+	case TerminalReaderActionUpdatedType:
+		event = new(TerminalReaderActionUpdated)
+	case TestHelpersTestClockAdvancingType:
+		event = new(TestHelpersTestClockAdvancing)
+	case TestHelpersTestClockCreatedType:
+		event = new(TestHelpersTestClockCreated)
+	case TestHelpersTestClockDeletedType:
+		event = new(TestHelpersTestClockDeleted)
+	case TestHelpersTestClockInternalFailureType:
+		event = new(TestHelpersTestClockInternalFailure)
+	case TestHelpersTestClockReadyType:
+		event = new(TestHelpersTestClockReady)
+	case TopupCanceledType:
+		event = new(TopupCanceled)
+	case TopupCreatedType:
+		event = new(TopupCreated)
+	case TopupFailedType:
+		event = new(TopupFailed)
+	case TopupReversedType:
+		event = new(TopupReversed)
+	case TopupSucceededType:
+		event = new(TopupSucceeded)
+	case TransferCreatedType:
+		event = new(TransferCreated)
+	case TransferReversedType:
+		event = new(TransferReversed)
+	case TransferUpdatedType:
+		event = new(TransferUpdated)
+	case TreasuryCreditReversalCreatedType:
+		event = new(TreasuryCreditReversalCreated)
+	case TreasuryCreditReversalPostedType:
+		event = new(TreasuryCreditReversalPosted)
+	case TreasuryDebitReversalCompletedType:
+		event = new(TreasuryDebitReversalCompleted)
+	case TreasuryDebitReversalCreatedType:
+		event = new(TreasuryDebitReversalCreated)
+	case TreasuryDebitReversalInitialCreditGrantedType:
+		event = new(TreasuryDebitReversalInitialCreditGranted)
+	case TreasuryFinancialAccountClosedType:
+		event = new(TreasuryFinancialAccountClosed)
+	case TreasuryFinancialAccountCreatedType:
+		event = new(TreasuryFinancialAccountCreated)
+	case TreasuryFinancialAccountFeaturesStatusUpdatedType:
+		event = new(TreasuryFinancialAccountFeaturesStatusUpdated)
+	case TreasuryInboundTransferCanceledType:
+		event = new(TreasuryInboundTransferCanceled)
+	case TreasuryInboundTransferCreatedType:
+		event = new(TreasuryInboundTransferCreated)
+	case TreasuryInboundTransferFailedType:
+		event = new(TreasuryInboundTransferFailed)
+	case TreasuryInboundTransferSucceededType:
+		event = new(TreasuryInboundTransferSucceeded)
+	case TreasuryOutboundPaymentCanceledType:
+		event = new(TreasuryOutboundPaymentCanceled)
+	case TreasuryOutboundPaymentCreatedType:
+		event = new(TreasuryOutboundPaymentCreated)
+	case TreasuryOutboundPaymentExpectedArrivalDateUpdatedType:
+		event = new(TreasuryOutboundPaymentExpectedArrivalDateUpdated)
+	case TreasuryOutboundPaymentFailedType:
+		event = new(TreasuryOutboundPaymentFailed)
+	case TreasuryOutboundPaymentPostedType:
+		event = new(TreasuryOutboundPaymentPosted)
+	case TreasuryOutboundPaymentReturnedType:
+		event = new(TreasuryOutboundPaymentReturned)
+	case TreasuryOutboundPaymentTrackingDetailsUpdatedType:
+		event = new(TreasuryOutboundPaymentTrackingDetailsUpdated)
+	case TreasuryOutboundTransferCanceledType:
+		event = new(TreasuryOutboundTransferCanceled)
+	case TreasuryOutboundTransferCreatedType:
+		event = new(TreasuryOutboundTransferCreated)
+	case TreasuryOutboundTransferExpectedArrivalDateUpdatedType:
+		event = new(TreasuryOutboundTransferExpectedArrivalDateUpdated)
+	case TreasuryOutboundTransferFailedType:
+		event = new(TreasuryOutboundTransferFailed)
+	case TreasuryOutboundTransferPostedType:
+		event = new(TreasuryOutboundTransferPosted)
+	case TreasuryOutboundTransferReturnedType:
+		event = new(TreasuryOutboundTransferReturned)
+	case TreasuryOutboundTransferTrackingDetailsUpdatedType:
+		event = new(TreasuryOutboundTransferTrackingDetailsUpdated)
+	case TreasuryReceivedCreditCreatedType:
+		event = new(TreasuryReceivedCreditCreated)
+	case TreasuryReceivedCreditFailedType:
+		event = new(TreasuryReceivedCreditFailed)
+	case TreasuryReceivedCreditSucceededType:
+		event = new(TreasuryReceivedCreditSucceeded)
+	case TreasuryReceivedDebitCreatedType:
+		event = new(TreasuryReceivedDebitCreated)
 	default:
 		return nil, payload.UnknownType(eventType)
 	}

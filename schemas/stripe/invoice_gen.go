@@ -13,29 +13,34 @@ type InvoiceEvent interface {
 	isInvoiceEvent()
 }
 
+// InvoicePaymentEvent is any of the events invoice.payment.*.
+type InvoicePaymentEvent interface {
+	isInvoicePaymentEvent()
+}
+
+// InvoicePaymentFamily is any of the events invoice_payment.*.
+type InvoicePaymentFamily interface {
+	isInvoicePaymentFamily()
+}
+
 // InvoiceCreatedType is the event type of [InvoiceCreated].
 const InvoiceCreatedType = "stripe.invoice.created"
 
 // InvoiceCreated is the payload of invoice.created.
 type InvoiceCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -51,24 +56,19 @@ const InvoiceDeletedType = "stripe.invoice.deleted"
 
 // InvoiceDeleted is the payload of invoice.deleted.
 type InvoiceDeleted struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -84,24 +84,19 @@ const InvoiceFinalizationFailedType = "stripe.invoice.finalization_failed"
 
 // InvoiceFinalizationFailed is the payload of invoice.finalization_failed.
 type InvoiceFinalizationFailed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -117,24 +112,19 @@ const InvoiceFinalizedType = "stripe.invoice.finalized"
 
 // InvoiceFinalized is the payload of invoice.finalized.
 type InvoiceFinalized struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -150,24 +140,19 @@ const InvoiceMarkedUncollectibleType = "stripe.invoice.marked_uncollectible"
 
 // InvoiceMarkedUncollectible is the payload of invoice.marked_uncollectible.
 type InvoiceMarkedUncollectible struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -183,24 +168,19 @@ const InvoiceOverdueType = "stripe.invoice.overdue"
 
 // InvoiceOverdue is the payload of invoice.overdue.
 type InvoiceOverdue struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -216,24 +196,19 @@ const InvoiceOverpaidType = "stripe.invoice.overpaid"
 
 // InvoiceOverpaid is the payload of invoice.overpaid.
 type InvoiceOverpaid struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -249,24 +224,19 @@ const InvoicePaidType = "stripe.invoice.paid"
 
 // InvoicePaid is the payload of invoice.paid.
 type InvoicePaid struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -282,24 +252,19 @@ const InvoicePaymentActionRequiredType = "stripe.invoice.payment_action_required
 
 // InvoicePaymentActionRequired is the payload of invoice.payment_action_required.
 type InvoicePaymentActionRequired struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -315,24 +280,19 @@ const InvoicePaymentAttemptRequiredType = "stripe.invoice.payment_attempt_requir
 
 // InvoicePaymentAttemptRequired is the payload of invoice.payment_attempt_required.
 type InvoicePaymentAttemptRequired struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -348,24 +308,19 @@ const InvoicePaymentFailedType = "stripe.invoice.payment_failed"
 
 // InvoicePaymentFailed is the payload of invoice.payment_failed.
 type InvoicePaymentFailed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -381,24 +336,19 @@ const InvoicePaymentSucceededType = "stripe.invoice.payment_succeeded"
 
 // InvoicePaymentSucceeded is the payload of invoice.payment_succeeded.
 type InvoicePaymentSucceeded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -414,24 +364,19 @@ const InvoiceSentType = "stripe.invoice.sent"
 
 // InvoiceSent is the payload of invoice.sent.
 type InvoiceSent struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -447,24 +392,19 @@ const InvoiceUpcomingType = "stripe.invoice.upcoming"
 
 // InvoiceUpcoming is the payload of invoice.upcoming.
 type InvoiceUpcoming struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -480,24 +420,19 @@ const InvoiceUpdatedType = "stripe.invoice.updated"
 
 // InvoiceUpdated is the payload of invoice.updated.
 type InvoiceUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -513,24 +448,19 @@ const InvoiceVoidedType = "stripe.invoice.voided"
 
 // InvoiceVoided is the payload of invoice.voided.
 type InvoiceVoided struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -546,24 +476,19 @@ const InvoiceWillBeDueType = "stripe.invoice.will_be_due"
 
 // InvoiceWillBeDue is the payload of invoice.will_be_due.
 type InvoiceWillBeDue struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string          `json:"account,omitempty"`
+	APIVersion *string          `json:"api_version"`
+	Context    *string          `json:"context,omitempty"`
+	Created    payload.Unix     `json:"created"`
+	Data       InvoiceEventData `json:"data"`
+	ID         string           `json:"id"`
+	Livemode   bool             `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       InvoiceEventData         `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -574,196 +499,177 @@ func (e InvoiceWillBeDue) Validate() error {
 
 func (InvoiceWillBeDue) isInvoiceEvent() {}
 
-// AutomaticTax is the schema's type automatic_tax.
-type AutomaticTax struct {
-	DisabledReason payload.Nullable[AutomaticTaxDisabledReason] `json:"disabled_reason,omitzero"`
-	Enabled        bool                                         `json:"enabled"`
-	Liability      payload.Nullable[ConnectAccountReference]    `json:"liability,omitzero"`
-	Provider       payload.Nullable[string]                     `json:"provider,omitzero"`
-	Status         payload.Nullable[AutomaticTaxStatus]         `json:"status,omitzero"`
+// InvoicePaymentOverpaidType is the event type of [InvoicePaymentOverpaid].
+const InvoicePaymentOverpaidType = "stripe.invoice.payment.overpaid"
+
+// InvoicePaymentOverpaid is the payload of invoice.payment.overpaid.
+type InvoicePaymentOverpaid struct {
+	Account    *string                 `json:"account,omitempty"`
+	APIVersion *string                 `json:"api_version"`
+	Context    *string                 `json:"context,omitempty"`
+	Created    payload.Unix            `json:"created"`
+	Data       InvoicePaymentEventData `json:"data"`
+	ID         string                  `json:"id"`
+	Livemode   bool                    `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
-// InvoiceLinesCommonCreditedItems is the schema's type
-// billing_bill_resource_invoicing_lines_common_credited_items.
-type InvoiceLinesCommonCreditedItems struct {
-	Invoice          string   `json:"invoice"`
-	InvoiceLineItems []string `json:"invoice_line_items"`
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentOverpaid) Validate() error {
+	return table.Event(InvoicePaymentOverpaidType, e)
 }
 
-// InvoiceLinesCommonProrationDetails is the schema's type
-// billing_bill_resource_invoicing_lines_common_proration_details.
-type InvoiceLinesCommonProrationDetails struct {
-	CreditedItems payload.Nullable[InvoiceLinesCommonCreditedItems] `json:"credited_items,omitzero"`
+func (InvoicePaymentOverpaid) isInvoiceEvent()        {}
+func (InvoicePaymentOverpaid) isInvoicePaymentEvent() {}
+
+// InvoicePaymentDetachedType is the event type of [InvoicePaymentDetached].
+const InvoicePaymentDetachedType = "stripe.invoice_payment.detached"
+
+// InvoicePaymentDetached is the payload of invoice_payment.detached.
+type InvoicePaymentDetached struct {
+	Account    *string                 `json:"account,omitempty"`
+	APIVersion *string                 `json:"api_version"`
+	Context    *string                 `json:"context,omitempty"`
+	Created    payload.Unix            `json:"created"`
+	Data       InvoicePaymentEventData `json:"data"`
+	ID         string                  `json:"id"`
+	Livemode   bool                    `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
-// InvoiceLinesParentsInvoiceLineItemInvoiceItemParent is the schema's type
-// billing_bill_resource_invoicing_lines_parents_invoice_line_item_invoice_item_parent.
-type InvoiceLinesParentsInvoiceLineItemInvoiceItemParent struct {
-	InvoiceItem      string                                               `json:"invoice_item"`
-	Proration        bool                                                 `json:"proration"`
-	ProrationDetails payload.Nullable[InvoiceLinesCommonProrationDetails] `json:"proration_details,omitzero"`
-	Subscription     payload.Nullable[string]                             `json:"subscription,omitzero"`
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentDetached) Validate() error {
+	return table.Event(InvoicePaymentDetachedType, e)
 }
 
-// InvoiceLinesParentsInvoiceLineItemParent is the schema's type
-// billing_bill_resource_invoicing_lines_parents_invoice_line_item_parent.
-type InvoiceLinesParentsInvoiceLineItemParent struct {
-	InvoiceItemDetails      payload.Nullable[InvoiceLinesParentsInvoiceLineItemInvoiceItemParent]      `json:"invoice_item_details,omitzero"`
-	SubscriptionItemDetails payload.Nullable[InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent] `json:"subscription_item_details,omitzero"`
-	Type                    InvoiceLinesParentsInvoiceLineItemParentType                               `json:"type"`
+func (InvoicePaymentDetached) isInvoicePaymentFamily() {}
+
+// InvoicePaymentPaidType is the event type of [InvoicePaymentPaid].
+const InvoicePaymentPaidType = "stripe.invoice_payment.paid"
+
+// InvoicePaymentPaid is the payload of invoice_payment.paid.
+type InvoicePaymentPaid struct {
+	Account    *string                 `json:"account,omitempty"`
+	APIVersion *string                 `json:"api_version"`
+	Context    *string                 `json:"context,omitempty"`
+	Created    payload.Unix            `json:"created"`
+	Data       InvoicePaymentEventData `json:"data"`
+	ID         string                  `json:"id"`
+	Livemode   bool                    `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
-// InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent is the schema's type
-// billing_bill_resource_invoicing_lines_parents_invoice_line_item_subscription_item_parent.
-type InvoiceLinesParentsInvoiceLineItemSubscriptionItemParent struct {
-	InvoiceItem      payload.Nullable[string]                             `json:"invoice_item,omitzero"`
-	Proration        bool                                                 `json:"proration"`
-	ProrationDetails payload.Nullable[InvoiceLinesCommonProrationDetails] `json:"proration_details,omitzero"`
-	Subscription     payload.Nullable[string]                             `json:"subscription,omitzero"`
-	SubscriptionItem string                                               `json:"subscription_item"`
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e InvoicePaymentPaid) Validate() error {
+	return table.Event(InvoicePaymentPaidType, e)
 }
 
-// InvoiceParentsInvoiceParent is the schema's type
-// billing_bill_resource_invoicing_parents_invoice_parent.
-type InvoiceParentsInvoiceParent struct {
-	QuoteDetails        payload.Nullable[InvoiceParentsInvoiceQuoteParent]        `json:"quote_details,omitzero"`
-	SubscriptionDetails payload.Nullable[InvoiceParentsInvoiceSubscriptionParent] `json:"subscription_details,omitzero"`
-	Type                InvoiceParentsInvoiceParentType                           `json:"type"`
-}
-
-// InvoiceParentsInvoiceQuoteParent is the schema's type
-// billing_bill_resource_invoicing_parents_invoice_quote_parent.
-type InvoiceParentsInvoiceQuoteParent struct {
-	Quote string `json:"quote"`
-}
-
-// InvoiceParentsInvoiceSubscriptionParent is the schema's type
-// billing_bill_resource_invoicing_parents_invoice_subscription_parent.
-type InvoiceParentsInvoiceSubscriptionParent struct {
-	Metadata                  payload.Nullable[map[string]string] `json:"metadata,omitzero"`
-	Subscription              payload.Expandable[Subscription]    `json:"subscription"`
-	SubscriptionProrationDate *payload.Unix                       `json:"subscription_proration_date,omitempty"`
-}
-
-// InvoicePricingPricing is the schema's type billing_bill_resource_invoicing_pricing_pricing.
-type InvoicePricingPricing struct {
-	PriceDetails *InvoicePricingPricingPriceDetails `json:"price_details,omitempty"`
-	// Always "price_details".
-	Type              string                   `json:"type"`
-	UnitAmountDecimal payload.Nullable[string] `json:"unit_amount_decimal,omitzero"`
-}
-
-// InvoicePricingPricingPriceDetails is the schema's type
-// billing_bill_resource_invoicing_pricing_pricing_price_details.
-type InvoicePricingPricingPriceDetails struct {
-	Price   payload.Expandable[json.RawMessage] `json:"price"`
-	Product string                              `json:"product"`
-}
-
-// InvoiceTaxesTax is the schema's type billing_bill_resource_invoicing_taxes_tax.
-type InvoiceTaxesTax struct {
-	Amount           int64                                        `json:"amount"`
-	TaxBehavior      InvoiceTaxesTaxTaxBehavior                   `json:"tax_behavior"`
-	TaxRateDetails   payload.Nullable[InvoiceTaxesTaxRateDetails] `json:"tax_rate_details,omitzero"`
-	TaxabilityReason InvoiceTaxesTaxTaxabilityReason              `json:"taxability_reason"`
-	TaxableAmount    payload.Nullable[int64]                      `json:"taxable_amount,omitzero"`
-	// Always "tax_rate_details".
-	Type string `json:"type"`
-}
-
-// InvoiceTaxesTaxRateDetails is the schema's type
-// billing_bill_resource_invoicing_taxes_tax_rate_details.
-type InvoiceTaxesTaxRateDetails struct {
-	TaxRate payload.Expandable[json.RawMessage] `json:"tax_rate"`
-}
-
-// DiscountsDiscountAmount is the schema's type discounts_resource_discount_amount.
-type DiscountsDiscountAmount struct {
-	Amount   int64                        `json:"amount"`
-	Discount payload.Expandable[Discount] `json:"discount"`
-}
+func (InvoicePaymentPaid) isInvoicePaymentFamily() {}
 
 // Invoice is the schema's type invoice.
 type Invoice struct {
-	ID string `json:"id"`
+	AccountCountry           *string                                              `json:"account_country"`
+	AccountName              *string                                              `json:"account_name"`
+	AccountTaxIDs            []payload.Expandable[TaxID]                          `json:"account_tax_ids"`
+	AmountDue                int64                                                `json:"amount_due"`
+	AmountOverpaid           int64                                                `json:"amount_overpaid"`
+	AmountPaid               int64                                                `json:"amount_paid"`
+	AmountPaidOffStripe      *int64                                               `json:"amount_paid_off_stripe,omitempty"`
+	AmountRemaining          int64                                                `json:"amount_remaining"`
+	AmountShipping           int64                                                `json:"amount_shipping"`
+	AmountsDue               payload.Nullable[[]PaymentPlanAmount]                `json:"amounts_due,omitzero"`
+	Application              payload.Expandable[Application]                      `json:"application"`
+	AttemptCount             int64                                                `json:"attempt_count"`
+	Attempted                bool                                                 `json:"attempted"`
+	AutoAdvance              *bool                                                `json:"auto_advance,omitempty"`
+	AutomaticTax             AutomaticTax                                         `json:"automatic_tax"`
+	AutomaticallyFinalizesAt *payload.Unix                                        `json:"automatically_finalizes_at"`
+	BillingReason            *InvoiceBillingReason                                `json:"billing_reason"`
+	CollectionMethod         InvoiceCollectionMethod                              `json:"collection_method"`
+	ConfirmationSecret       payload.Nullable[InvoicesResourceConfirmationSecret] `json:"confirmation_secret,omitzero"`
+	Created                  payload.Unix                                         `json:"created"`
+	Currency                 string                                               `json:"currency"`
+	CustomFields             []InvoiceSettingCustomField                          `json:"custom_fields"`
+	Customer                 payload.Expandable[Customer]                         `json:"customer"`
+	CustomerAccount          *string                                              `json:"customer_account"`
+	CustomerAddress          *Address                                             `json:"customer_address"`
+	CustomerEmail            *string                                              `json:"customer_email"`
+	CustomerName             *string                                              `json:"customer_name"`
+	CustomerPhone            *string                                              `json:"customer_phone"`
+	CustomerShipping         *Shipping                                            `json:"customer_shipping"`
+	CustomerTaxExempt        *InvoiceCustomerTaxExempt                            `json:"customer_tax_exempt"`
+	CustomerTaxIDs           payload.Nullable[[]InvoicesResourceInvoiceTaxID]     `json:"customer_tax_ids,omitzero"`
+	DefaultMargins           payload.Nullable[[]payload.Expandable[Margin]]       `json:"default_margins,omitzero"`
+	DefaultPaymentMethod     payload.Expandable[PaymentMethod]                    `json:"default_payment_method"`
+	DefaultSource            payload.Expandable[InvoiceDefaultSource]             `json:"default_source"`
+	DefaultTaxRates          []TaxRate                                            `json:"default_tax_rates"`
+	Description              *string                                              `json:"description"`
+	Discounts                []payload.Expandable[Discount]                       `json:"discounts"`
+	DueDate                  *payload.Unix                                        `json:"due_date"`
+	EffectiveAt              *payload.Unix                                        `json:"effective_at"`
+	EndingBalance            *int64                                               `json:"ending_balance"`
+	Footer                   *string                                              `json:"footer"`
+	FromInvoice              *InvoicesResourceFromInvoice                         `json:"from_invoice"`
+	HostedInvoiceURL         payload.Nullable[string]                             `json:"hosted_invoice_url,omitzero"`
+	ID                       *string                                              `json:"id,omitempty"`
+	InvoicePDF               payload.Nullable[string]                             `json:"invoice_pdf,omitzero"`
+	Issuer                   ConnectAccountReference                              `json:"issuer"`
+	LastFinalizationError    *APIErrors                                           `json:"last_finalization_error"`
+	LatestRevision           payload.Expandable[Invoice]                          `json:"latest_revision"`
+	Lines                    InvoiceLines                                         `json:"lines"`
+	Livemode                 bool                                                 `json:"livemode"`
+	Metadata                 map[string]string                                    `json:"metadata"`
+	NextPaymentAttempt       *payload.Unix                                        `json:"next_payment_attempt"`
+	Number                   *string                                              `json:"number"`
 	// Always "invoice".
-	Object                       string                                         `json:"object"`
-	AccountCountry               payload.Nullable[string]                       `json:"account_country,omitzero"`
-	AccountName                  payload.Nullable[string]                       `json:"account_name,omitzero"`
-	AccountTaxIDs                payload.Nullable[[]payload.Expandable[TaxID]]  `json:"account_tax_ids,omitzero"`
-	AmountDue                    int64                                          `json:"amount_due"`
-	AmountOverpaid               int64                                          `json:"amount_overpaid"`
-	AmountPaid                   int64                                          `json:"amount_paid"`
-	AmountPaidOffStripe          int64                                          `json:"amount_paid_off_stripe"`
-	AmountRemaining              int64                                          `json:"amount_remaining"`
-	AmountShipping               int64                                          `json:"amount_shipping"`
-	Application                  payload.Expandable[json.RawMessage]            `json:"application,omitzero"`
-	AttemptCount                 int64                                          `json:"attempt_count"`
-	Attempted                    bool                                           `json:"attempted"`
-	AutoAdvance                  bool                                           `json:"auto_advance"`
-	AutomaticTax                 AutomaticTax                                   `json:"automatic_tax"`
-	AutomaticallyFinalizesAt     payload.Nullable[payload.Unix]                 `json:"automatically_finalizes_at,omitzero"`
-	BillingReason                payload.Nullable[InvoiceBillingReason]         `json:"billing_reason,omitzero"`
-	CollectionMethod             InvoiceCollectionMethod                        `json:"collection_method"`
-	ConfirmationSecret           payload.Nullable[InvoicesConfirmationSecret]   `json:"confirmation_secret,omitzero"`
-	Created                      payload.Unix                                   `json:"created"`
-	Currency                     string                                         `json:"currency"`
-	CustomFields                 payload.Nullable[[]InvoiceSettingCustomField]  `json:"custom_fields,omitzero"`
-	Customer                     payload.Expandable[Customer]                   `json:"customer"`
-	CustomerAccount              payload.Nullable[string]                       `json:"customer_account,omitzero"`
-	CustomerAddress              payload.Nullable[Address]                      `json:"customer_address,omitzero"`
-	CustomerEmail                payload.Nullable[string]                       `json:"customer_email,omitzero"`
-	CustomerName                 payload.Nullable[string]                       `json:"customer_name,omitzero"`
-	CustomerPhone                payload.Nullable[string]                       `json:"customer_phone,omitzero"`
-	CustomerShipping             payload.Nullable[Shipping]                     `json:"customer_shipping,omitzero"`
-	CustomerTaxExempt            payload.Nullable[InvoiceCustomerTaxExempt]     `json:"customer_tax_exempt,omitzero"`
-	CustomerTaxIDs               payload.Nullable[[]InvoicesInvoiceTaxID]       `json:"customer_tax_ids,omitzero"`
-	DefaultPaymentMethod         payload.Expandable[json.RawMessage]            `json:"default_payment_method,omitzero"`
-	DefaultSource                payload.Expandable[json.RawMessage]            `json:"default_source,omitzero"`
-	DefaultTaxRates              []TaxRate                                      `json:"default_tax_rates"`
-	Description                  payload.Nullable[string]                       `json:"description,omitzero"`
-	Discounts                    []payload.Expandable[Discount]                 `json:"discounts"`
-	DueDate                      payload.Nullable[payload.Unix]                 `json:"due_date,omitzero"`
-	EffectiveAt                  payload.Nullable[payload.Unix]                 `json:"effective_at,omitzero"`
-	EndingBalance                payload.Nullable[int64]                        `json:"ending_balance,omitzero"`
-	Footer                       payload.Nullable[string]                       `json:"footer,omitzero"`
-	FromInvoice                  payload.Nullable[InvoicesFromInvoice]          `json:"from_invoice,omitzero"`
-	HostedInvoiceURL             payload.Nullable[string]                       `json:"hosted_invoice_url,omitzero"`
-	InvoicePDF                   payload.Nullable[string]                       `json:"invoice_pdf,omitzero"`
-	Issuer                       ConnectAccountReference                        `json:"issuer"`
-	LastFinalizationError        payload.Nullable[APIErrors]                    `json:"last_finalization_error,omitzero"`
-	LatestRevision               payload.Expandable[Invoice]                    `json:"latest_revision,omitzero"`
-	Lines                        InvoiceLines                                   `json:"lines"`
-	Livemode                     bool                                           `json:"livemode"`
-	Metadata                     payload.Nullable[map[string]string]            `json:"metadata,omitzero"`
-	NextPaymentAttempt           payload.Nullable[payload.Unix]                 `json:"next_payment_attempt,omitzero"`
-	Number                       payload.Nullable[string]                       `json:"number,omitzero"`
-	OnBehalfOf                   payload.Expandable[json.RawMessage]            `json:"on_behalf_of,omitzero"`
-	Parent                       payload.Nullable[InvoiceParentsInvoiceParent]  `json:"parent,omitzero"`
-	PaymentSettings              InvoicesPaymentSettings                        `json:"payment_settings"`
-	Payments                     *InvoicePayments                               `json:"payments,omitempty"`
-	PeriodEnd                    payload.Unix                                   `json:"period_end"`
-	PeriodStart                  payload.Unix                                   `json:"period_start"`
-	PostPaymentCreditNotesAmount int64                                          `json:"post_payment_credit_notes_amount"`
-	PrePaymentCreditNotesAmount  int64                                          `json:"pre_payment_credit_notes_amount"`
-	ReceiptNumber                payload.Nullable[string]                       `json:"receipt_number,omitzero"`
-	Rendering                    payload.Nullable[InvoicesInvoiceRendering]     `json:"rendering,omitzero"`
-	ShippingCost                 payload.Nullable[InvoicesShippingCost]         `json:"shipping_cost,omitzero"`
-	ShippingDetails              payload.Nullable[Shipping]                     `json:"shipping_details,omitzero"`
-	StartingBalance              int64                                          `json:"starting_balance"`
-	StatementDescriptor          payload.Nullable[string]                       `json:"statement_descriptor,omitzero"`
-	Status                       payload.Nullable[InvoiceStatus]                `json:"status,omitzero"`
-	StatusTransitions            InvoicesStatusTransitions                      `json:"status_transitions"`
-	Subtotal                     int64                                          `json:"subtotal"`
-	SubtotalExcludingTax         payload.Nullable[int64]                        `json:"subtotal_excluding_tax,omitzero"`
-	TestClock                    payload.Expandable[json.RawMessage]            `json:"test_clock,omitzero"`
-	ThresholdReason              *InvoiceThresholdReason                        `json:"threshold_reason,omitempty"`
-	Total                        int64                                          `json:"total"`
-	TotalDiscountAmounts         payload.Nullable[[]DiscountsDiscountAmount]    `json:"total_discount_amounts,omitzero"`
-	TotalExcludingTax            payload.Nullable[int64]                        `json:"total_excluding_tax,omitzero"`
-	TotalPretaxCreditAmounts     payload.Nullable[[]InvoicesPretaxCreditAmount] `json:"total_pretax_credit_amounts,omitzero"`
-	TotalTaxes                   payload.Nullable[[]InvoiceTaxesTax]            `json:"total_taxes,omitzero"`
-	WebhooksDeliveredAt          payload.Nullable[payload.Unix]                 `json:"webhooks_delivered_at,omitzero"`
+	Object                       string                                            `json:"object"`
+	OnBehalfOf                   payload.Expandable[Account]                       `json:"on_behalf_of"`
+	Parent                       *BillingBillResourceInvoicingParentsInvoiceParent `json:"parent"`
+	PaymentSettings              InvoicesPaymentSettings                           `json:"payment_settings"`
+	Payments                     *InvoicePayments                                  `json:"payments,omitempty"`
+	PeriodEnd                    payload.Unix                                      `json:"period_end"`
+	PeriodStart                  payload.Unix                                      `json:"period_start"`
+	PostPaymentCreditNotesAmount int64                                             `json:"post_payment_credit_notes_amount"`
+	PrePaymentCreditNotesAmount  int64                                             `json:"pre_payment_credit_notes_amount"`
+	ReceiptNumber                *string                                           `json:"receipt_number"`
+	Rendering                    *InvoicesResourceInvoiceRendering                 `json:"rendering"`
+	ShippingCost                 *InvoicesResourceShippingCost                     `json:"shipping_cost"`
+	ShippingDetails              *Shipping                                         `json:"shipping_details"`
+	StartingBalance              int64                                             `json:"starting_balance"`
+	StatementDescriptor          *string                                           `json:"statement_descriptor"`
+	Status                       *InvoiceStatus                                    `json:"status"`
+	StatusTransitions            InvoicesResourceStatusTransitions                 `json:"status_transitions"`
+	Subscription                 payload.Expandable[Subscription]                  `json:"subscription,omitzero"`
+	Subtotal                     int64                                             `json:"subtotal"`
+	SubtotalExcludingTax         *int64                                            `json:"subtotal_excluding_tax"`
+	TestClock                    payload.Expandable[TestHelpersTestClock]          `json:"test_clock"`
+	ThresholdReason              *InvoiceThresholdReason                           `json:"threshold_reason,omitempty"`
+	Total                        int64                                             `json:"total"`
+	TotalDiscountAmounts         []DiscountsResourceDiscountAmount                 `json:"total_discount_amounts"`
+	TotalExcludingTax            *int64                                            `json:"total_excluding_tax"`
+	TotalMarginAmounts           payload.Nullable[[]MarginsResourceMarginAmount]   `json:"total_margin_amounts,omitzero"`
+	TotalPretaxCreditAmounts     []InvoicesResourcePretaxCreditAmount              `json:"total_pretax_credit_amounts"`
+	TotalTaxes                   []BillingBillResourceInvoicingTaxesTax            `json:"total_taxes"`
+	WebhooksDeliveredAt          *payload.Unix                                     `json:"webhooks_delivered_at"`
+	Deleted                      *bool                                             `json:"deleted,omitempty"`
 }
 
 // InvoiceLines is what the field Lines of Invoice holds.
@@ -786,9 +692,20 @@ type InvoicePayments struct {
 
 // InvoiceEventData is what the field Data of InvoiceEvent holds.
 type InvoiceEventData struct {
-	Object Invoice `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             Invoice         `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+}
+
+// InvoiceInstallmentsCard is the schema's type invoice_installments_card.
+type InvoiceInstallmentsCard struct {
+	Enabled *bool `json:"enabled"`
+}
+
+// InvoiceItemProrationCreditedItems is the schema's type invoice_item_proration_credited_items.
+type InvoiceItemProrationCreditedItems struct {
+	InvoiceItem            *string                               `json:"invoice_item,omitempty"`
+	InvoiceLineItemDetails *CreditedItemsInvoiceLineItems        `json:"invoice_line_item_details,omitempty"`
+	Type                   InvoiceItemProrationCreditedItemsType `json:"type"`
 }
 
 // InvoiceItemThresholdReason is the schema's type invoice_item_threshold_reason.
@@ -803,255 +720,243 @@ type InvoiceLineItemPeriod struct {
 	Start payload.Unix `json:"start"`
 }
 
+// InvoiceMandateOptionsCard is the schema's type invoice_mandate_options_card.
+type InvoiceMandateOptionsCard struct {
+	Amount      *int64                               `json:"amount"`
+	AmountType  *InvoiceMandateOptionsCardAmountType `json:"amount_type"`
+	Description *string                              `json:"description"`
+}
+
+// InvoiceMandateOptionsPayto is the schema's type invoice_mandate_options_payto.
+type InvoiceMandateOptionsPayto struct {
+	Amount     *int64                                `json:"amount"`
+	AmountType *InvoiceMandateOptionsPaytoAmountType `json:"amount_type"`
+	Purpose    *InvoiceMandateOptionsPaytoPurpose    `json:"purpose"`
+}
+
 // InvoicePayment is the schema's type invoice_payment.
 type InvoicePayment struct {
-	ID string `json:"id"`
+	AmountPaid      *int64                      `json:"amount_paid"`
+	AmountRequested int64                       `json:"amount_requested"`
+	Created         payload.Unix                `json:"created"`
+	Currency        string                      `json:"currency"`
+	ID              string                      `json:"id"`
+	Invoice         payload.Expandable[Invoice] `json:"invoice"`
+	IsDefault       bool                        `json:"is_default"`
+	Livemode        bool                        `json:"livemode"`
 	// Always "invoice_payment".
 	Object            string                                          `json:"object"`
-	AmountPaid        payload.Nullable[int64]                         `json:"amount_paid,omitzero"`
-	AmountRequested   int64                                           `json:"amount_requested"`
-	Created           payload.Unix                                    `json:"created"`
-	Currency          string                                          `json:"currency"`
-	Invoice           payload.Expandable[Invoice]                     `json:"invoice"`
-	IsDefault         bool                                            `json:"is_default"`
-	Livemode          bool                                            `json:"livemode"`
 	Payment           InvoicesPaymentsInvoicePaymentAssociatedPayment `json:"payment"`
 	Status            string                                          `json:"status"`
 	StatusTransitions InvoicesPaymentsInvoicePaymentStatusTransitions `json:"status_transitions"`
 }
 
+// InvoicePaymentEventData is what the field Data of InvoicePaymentEvent holds.
+type InvoicePaymentEventData struct {
+	Object             InvoicePayment  `json:"object"`
+	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsAcssDebit is the schema's type invoice_payment_method_options_acss_debit.
+type InvoicePaymentMethodOptionsAcssDebit struct {
+	MandateOptions     *InvoicePaymentMethodOptionsAcssDebitMandateOptions     `json:"mandate_options,omitempty"`
+	VerificationMethod *InvoicePaymentMethodOptionsAcssDebitVerificationMethod `json:"verification_method,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsAcssDebitMandateOptions is the schema's type
+// invoice_payment_method_options_acss_debit_mandate_options.
+type InvoicePaymentMethodOptionsAcssDebitMandateOptions struct {
+	TransactionType *InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType `json:"transaction_type"`
+}
+
+// InvoicePaymentMethodOptionsBancontact is the schema's type
+// invoice_payment_method_options_bancontact.
+type InvoicePaymentMethodOptionsBancontact struct {
+	PreferredLanguage InvoicePaymentMethodOptionsBancontactPreferredLanguage `json:"preferred_language"`
+}
+
+// InvoicePaymentMethodOptionsCard is the schema's type invoice_payment_method_options_card.
+type InvoicePaymentMethodOptionsCard struct {
+	Installments        *InvoiceInstallmentsCard                            `json:"installments,omitempty"`
+	RequestThreeDSecure *InvoicePaymentMethodOptionsCardRequestThreeDSecure `json:"request_three_d_secure"`
+}
+
+// InvoicePaymentMethodOptionsCustomerBalance is the schema's type
+// invoice_payment_method_options_customer_balance.
+type InvoicePaymentMethodOptionsCustomerBalance struct {
+	BankTransfer *InvoicePaymentMethodOptionsCustomerBalanceBankTransfer `json:"bank_transfer,omitempty"`
+	FundingType  *InvoicePaymentMethodOptionsCustomerBalanceFundingType  `json:"funding_type"`
+}
+
+// InvoicePaymentMethodOptionsCustomerBalanceBankTransfer is the schema's type
+// invoice_payment_method_options_customer_balance_bank_transfer.
+type InvoicePaymentMethodOptionsCustomerBalanceBankTransfer struct {
+	EuBankTransfer *InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransfer `json:"eu_bank_transfer,omitempty"`
+	Type           *string                                                               `json:"type"`
+}
+
+// InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransfer is the schema's type
+// invoice_payment_method_options_customer_balance_bank_transfer_eu_bank_transfer.
+type InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransfer struct {
+	Country InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry `json:"country"`
+}
+
+// InvoicePaymentMethodOptionsMandateOptionsUpi is the schema's type
+// invoice_payment_method_options_mandate_options_upi.
+type InvoicePaymentMethodOptionsMandateOptionsUpi struct {
+	Amount      *int64                                                  `json:"amount"`
+	AmountType  *InvoicePaymentMethodOptionsMandateOptionsUpiAmountType `json:"amount_type"`
+	Description *string                                                 `json:"description"`
+	EndDate     *payload.Unix                                           `json:"end_date"`
+}
+
+// InvoicePaymentMethodOptionsPayto is the schema's type invoice_payment_method_options_payto.
+type InvoicePaymentMethodOptionsPayto struct {
+	MandateOptions *InvoiceMandateOptionsPayto `json:"mandate_options,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsPix is the schema's type invoice_payment_method_options_pix.
+type InvoicePaymentMethodOptionsPix struct {
+	AmountIncludesIof   *InvoicePaymentMethodOptionsPixAmountIncludesIof `json:"amount_includes_iof"`
+	ExpiresAfterSeconds *int64                                           `json:"expires_after_seconds,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsUpi is the schema's type invoice_payment_method_options_upi.
+type InvoicePaymentMethodOptionsUpi struct {
+	MandateOptions *InvoicePaymentMethodOptionsMandateOptionsUpi `json:"mandate_options,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsUsBankAccount is the schema's type
+// invoice_payment_method_options_us_bank_account.
+type InvoicePaymentMethodOptionsUsBankAccount struct {
+	FinancialConnections *InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptions `json:"financial_connections,omitempty"`
+	VerificationMethod   *InvoicePaymentMethodOptionsUsBankAccountVerificationMethod   `json:"verification_method,omitempty"`
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptions is the schema's type
+// invoice_payment_method_options_us_bank_account_linked_account_options.
+type InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptions struct {
+	Filters     *InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFilters          `json:"filters,omitempty"`
+	Permissions []InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem `json:"permissions,omitzero"`
+	Prefetch    []InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem    `json:"prefetch"`
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFilters is the schema's type
+// invoice_payment_method_options_us_bank_account_linked_account_options_filters.
+type InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFilters struct {
+	AccountSubcategories []InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem `json:"account_subcategories,omitzero"`
+	Institution          *string                                                                                       `json:"institution,omitempty"`
+}
+
 // InvoiceRenderingPDF is the schema's type invoice_rendering_pdf.
 type InvoiceRenderingPDF struct {
-	PageSize payload.Nullable[InvoiceRenderingPDFPageSize] `json:"page_size,omitzero"`
+	PageSize *InvoiceRenderingPDFPageSize `json:"page_size"`
+}
+
+// InvoiceSettingCheckoutRenderingOptions is the schema's type
+// invoice_setting_checkout_rendering_options.
+type InvoiceSettingCheckoutRenderingOptions struct {
+	AmountTaxDisplay *string `json:"amount_tax_display"`
+	Template         *string `json:"template"`
+}
+
+// InvoiceSettingCustomField is the schema's type invoice_setting_custom_field.
+type InvoiceSettingCustomField struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// InvoiceSettingCustomerRenderingOptions is the schema's type
+// invoice_setting_customer_rendering_options.
+type InvoiceSettingCustomerRenderingOptions struct {
+	AmountTaxDisplay *string `json:"amount_tax_display"`
+	Template         *string `json:"template"`
+}
+
+// InvoiceSettingCustomerSetting is the schema's type invoice_setting_customer_setting.
+type InvoiceSettingCustomerSetting struct {
+	CustomFields         []InvoiceSettingCustomField             `json:"custom_fields"`
+	DefaultPaymentMethod payload.Expandable[PaymentMethod]       `json:"default_payment_method"`
+	Footer               *string                                 `json:"footer"`
+	RenderingOptions     *InvoiceSettingCustomerRenderingOptions `json:"rendering_options"`
+}
+
+// InvoiceSettingQuoteSetting is the schema's type invoice_setting_quote_setting.
+type InvoiceSettingQuoteSetting struct {
+	CustomFields []InvoiceSettingCustomField `json:"custom_fields"`
+	DaysUntilDue *int64                      `json:"days_until_due"`
+	Description  *string                     `json:"description"`
+	Footer       *string                     `json:"footer"`
+	Issuer       ConnectAccountReference     `json:"issuer"`
+}
+
+// InvoiceSettingSubscriptionSchedulePhaseSetting is the schema's type
+// invoice_setting_subscription_schedule_phase_setting.
+type InvoiceSettingSubscriptionSchedulePhaseSetting struct {
+	AccountTaxIDs []payload.Expandable[TaxID] `json:"account_tax_ids"`
+	CustomFields  []InvoiceSettingCustomField `json:"custom_fields"`
+	DaysUntilDue  *int64                      `json:"days_until_due"`
+	Description   *string                     `json:"description"`
+	Footer        *string                     `json:"footer"`
+	Issuer        *ConnectAccountReference    `json:"issuer"`
+}
+
+// InvoiceSettingSubscriptionScheduleSetting is the schema's type
+// invoice_setting_subscription_schedule_setting.
+type InvoiceSettingSubscriptionScheduleSetting struct {
+	AccountTaxIDs []payload.Expandable[TaxID] `json:"account_tax_ids"`
+	CustomFields  []InvoiceSettingCustomField `json:"custom_fields"`
+	DaysUntilDue  *int64                      `json:"days_until_due"`
+	Description   *string                     `json:"description"`
+	Footer        *string                     `json:"footer"`
+	Issuer        ConnectAccountReference     `json:"issuer"`
 }
 
 // InvoiceThresholdReason is the schema's type invoice_threshold_reason.
 type InvoiceThresholdReason struct {
-	AmountGte   payload.Nullable[int64]      `json:"amount_gte,omitzero"`
+	AmountGte   *int64                       `json:"amount_gte"`
 	ItemReasons []InvoiceItemThresholdReason `json:"item_reasons"`
 }
 
-// InvoicesPaymentSettings is the schema's type invoices_payment_settings.
-type InvoicesPaymentSettings struct {
-	DefaultMandate       payload.Nullable[string]                                          `json:"default_mandate,omitzero"`
-	PaymentMethodOptions json.RawMessage                                                   `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes   payload.Nullable[[]InvoicesPaymentSettingsPaymentMethodTypesItem] `json:"payment_method_types,omitzero"`
+// InvoiceDefaultSource is what the field DefaultSource of Invoice holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type InvoiceDefaultSource struct {
+	Value InvoiceDefaultSourceValue // nil if the provider sent null
 }
 
-// InvoicesPaymentsInvoicePaymentAssociatedPayment is the schema's type
-// invoices_payments_invoice_payment_associated_payment.
-type InvoicesPaymentsInvoicePaymentAssociatedPayment struct {
-	Charge        payload.Expandable[Charge]                          `json:"charge,omitzero"`
-	PaymentIntent payload.Expandable[PaymentIntent]                   `json:"payment_intent,omitzero"`
-	PaymentRecord payload.Expandable[json.RawMessage]                 `json:"payment_record,omitzero"`
-	Type          InvoicesPaymentsInvoicePaymentAssociatedPaymentType `json:"type"`
+// InvoiceDefaultSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a
+// [PaymentSourceCard], a [PaymentSourceSource], or a [InvoiceDefaultSourceUnknown].
+type InvoiceDefaultSourceValue interface {
+	isInvoiceDefaultSource()
 }
 
-// InvoicesPaymentsInvoicePaymentStatusTransitions is the schema's type
-// invoices_payments_invoice_payment_status_transitions.
-type InvoicesPaymentsInvoicePaymentStatusTransitions struct {
-	CanceledAt payload.Nullable[payload.Unix] `json:"canceled_at,omitzero"`
-	PaidAt     payload.Nullable[payload.Unix] `json:"paid_at,omitzero"`
+// InvoiceDefaultSourceUnknown is a InvoiceDefaultSource of a kind that the schema does not know, as it
+// came.
+type InvoiceDefaultSourceUnknown struct {
+	payload.Unknown
 }
 
-// InvoicesConfirmationSecret is the schema's type invoices_resource_confirmation_secret.
-type InvoicesConfirmationSecret struct {
-	ClientSecret string `json:"client_secret"`
-	Type         string `json:"type"`
+func (InvoiceDefaultSourceUnknown) isInvoiceDefaultSource() {}
+
+// MarshalJSON encodes the value.
+func (v InvoiceDefaultSource) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
 }
 
-// InvoicesFromInvoice is the schema's type invoices_resource_from_invoice.
-type InvoicesFromInvoice struct {
-	Action  string                      `json:"action"`
-	Invoice payload.Expandable[Invoice] `json:"invoice"`
-}
-
-// InvoicesInvoiceRendering is the schema's type invoices_resource_invoice_rendering.
-type InvoicesInvoiceRendering struct {
-	AmountTaxDisplay payload.Nullable[string]              `json:"amount_tax_display,omitzero"`
-	PDF              payload.Nullable[InvoiceRenderingPDF] `json:"pdf,omitzero"`
-	Template         payload.Nullable[string]              `json:"template,omitzero"`
-	TemplateVersion  payload.Nullable[int64]               `json:"template_version,omitzero"`
-}
-
-// InvoicesInvoiceTaxID is the schema's type invoices_resource_invoice_tax_id.
-type InvoicesInvoiceTaxID struct {
-	Type  InvoicesInvoiceTaxIDType `json:"type"`
-	Value payload.Nullable[string] `json:"value,omitzero"`
-}
-
-// InvoicesPretaxCreditAmount is the schema's type invoices_resource_pretax_credit_amount.
-type InvoicesPretaxCreditAmount struct {
-	Amount                   int64                               `json:"amount"`
-	CreditBalanceTransaction payload.Expandable[json.RawMessage] `json:"credit_balance_transaction,omitzero"`
-	Discount                 payload.Expandable[Discount]        `json:"discount,omitzero"`
-	Type                     InvoicesPretaxCreditAmountType      `json:"type"`
-}
-
-// InvoicesShippingCost is the schema's type invoices_resource_shipping_cost.
-type InvoicesShippingCost struct {
-	AmountSubtotal int64                               `json:"amount_subtotal"`
-	AmountTax      int64                               `json:"amount_tax"`
-	AmountTotal    int64                               `json:"amount_total"`
-	ShippingRate   payload.Expandable[json.RawMessage] `json:"shipping_rate,omitzero"`
-	Taxes          []LineItemsTaxAmount                `json:"taxes,omitzero"`
-}
-
-// InvoicesStatusTransitions is the schema's type invoices_resource_status_transitions.
-type InvoicesStatusTransitions struct {
-	FinalizedAt           payload.Nullable[payload.Unix] `json:"finalized_at,omitzero"`
-	MarkedUncollectibleAt payload.Nullable[payload.Unix] `json:"marked_uncollectible_at,omitzero"`
-	PaidAt                payload.Nullable[payload.Unix] `json:"paid_at,omitzero"`
-	VoidedAt              payload.Nullable[payload.Unix] `json:"voided_at,omitzero"`
-}
-
-// LineItem is the schema's type line_item.
-type LineItem struct {
-	ID string `json:"id"`
-	// Always "line_item".
-	Object              string                                                     `json:"object"`
-	Amount              int64                                                      `json:"amount"`
-	Currency            string                                                     `json:"currency"`
-	Description         payload.Nullable[string]                                   `json:"description,omitzero"`
-	DiscountAmounts     payload.Nullable[[]DiscountsDiscountAmount]                `json:"discount_amounts,omitzero"`
-	Discountable        bool                                                       `json:"discountable"`
-	Discounts           []payload.Expandable[Discount]                             `json:"discounts"`
-	Invoice             payload.Nullable[string]                                   `json:"invoice,omitzero"`
-	Livemode            bool                                                       `json:"livemode"`
-	Metadata            map[string]string                                          `json:"metadata"`
-	Parent              payload.Nullable[InvoiceLinesParentsInvoiceLineItemParent] `json:"parent,omitzero"`
-	Period              InvoiceLineItemPeriod                                      `json:"period"`
-	PretaxCreditAmounts payload.Nullable[[]InvoicesPretaxCreditAmount]             `json:"pretax_credit_amounts,omitzero"`
-	Pricing             payload.Nullable[InvoicePricingPricing]                    `json:"pricing,omitzero"`
-	Quantity            payload.Nullable[int64]                                    `json:"quantity,omitzero"`
-	QuantityDecimal     payload.Nullable[string]                                   `json:"quantity_decimal,omitzero"`
-	Subscription        payload.Expandable[Subscription]                           `json:"subscription,omitzero"`
-	Subtotal            int64                                                      `json:"subtotal"`
-	Taxes               payload.Nullable[[]InvoiceTaxesTax]                        `json:"taxes,omitzero"`
-}
-
-// AutomaticTaxDisabledReason is what the field DisabledReason of AutomaticTax holds.
-type AutomaticTaxDisabledReason string
-
-// The values of AutomaticTaxDisabledReason that the schema knows.
-const (
-	AutomaticTaxDisabledReasonFinalizationRequiresLocationInputs AutomaticTaxDisabledReason = "finalization_requires_location_inputs"
-	AutomaticTaxDisabledReasonFinalizationSystemError            AutomaticTaxDisabledReason = "finalization_system_error"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AutomaticTaxDisabledReason) Known() bool {
-	switch v {
-	case AutomaticTaxDisabledReasonFinalizationRequiresLocationInputs, AutomaticTaxDisabledReasonFinalizationSystemError:
-		return true
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *InvoiceDefaultSource) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "account":
+		return payload.DecodeVariant[PaymentSourceAccount](data, &v.Value)
+	case "bank_account":
+		return payload.DecodeVariant[PaymentSourceBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PaymentSourceCard](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[PaymentSourceSource](data, &v.Value)
 	}
-	return false
-}
-
-// AutomaticTaxStatus is what the field Status of AutomaticTax holds.
-type AutomaticTaxStatus string
-
-// The values of AutomaticTaxStatus that the schema knows.
-const (
-	AutomaticTaxStatusComplete               AutomaticTaxStatus = "complete"
-	AutomaticTaxStatusFailed                 AutomaticTaxStatus = "failed"
-	AutomaticTaxStatusRequiresLocationInputs AutomaticTaxStatus = "requires_location_inputs"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AutomaticTaxStatus) Known() bool {
-	switch v {
-	case AutomaticTaxStatusComplete, AutomaticTaxStatusFailed, AutomaticTaxStatusRequiresLocationInputs:
-		return true
-	}
-	return false
-}
-
-// InvoiceLinesParentsInvoiceLineItemParentType is what the field Type of
-// InvoiceLinesParentsInvoiceLineItemParent holds.
-type InvoiceLinesParentsInvoiceLineItemParentType string
-
-// The values of InvoiceLinesParentsInvoiceLineItemParentType that the schema knows.
-const (
-	InvoiceLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails      InvoiceLinesParentsInvoiceLineItemParentType = "invoice_item_details"
-	InvoiceLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails InvoiceLinesParentsInvoiceLineItemParentType = "subscription_item_details"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoiceLinesParentsInvoiceLineItemParentType) Known() bool {
-	switch v {
-	case InvoiceLinesParentsInvoiceLineItemParentTypeInvoiceItemDetails, InvoiceLinesParentsInvoiceLineItemParentTypeSubscriptionItemDetails:
-		return true
-	}
-	return false
-}
-
-// InvoiceParentsInvoiceParentType is what the field Type of InvoiceParentsInvoiceParent holds.
-type InvoiceParentsInvoiceParentType string
-
-// The values of InvoiceParentsInvoiceParentType that the schema knows.
-const (
-	InvoiceParentsInvoiceParentTypeQuoteDetails        InvoiceParentsInvoiceParentType = "quote_details"
-	InvoiceParentsInvoiceParentTypeSubscriptionDetails InvoiceParentsInvoiceParentType = "subscription_details"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoiceParentsInvoiceParentType) Known() bool {
-	switch v {
-	case InvoiceParentsInvoiceParentTypeQuoteDetails, InvoiceParentsInvoiceParentTypeSubscriptionDetails:
-		return true
-	}
-	return false
-}
-
-// InvoiceTaxesTaxTaxBehavior is what the field TaxBehavior of InvoiceTaxesTax holds.
-type InvoiceTaxesTaxTaxBehavior string
-
-// The values of InvoiceTaxesTaxTaxBehavior that the schema knows.
-const (
-	InvoiceTaxesTaxTaxBehaviorExclusive InvoiceTaxesTaxTaxBehavior = "exclusive"
-	InvoiceTaxesTaxTaxBehaviorInclusive InvoiceTaxesTaxTaxBehavior = "inclusive"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoiceTaxesTaxTaxBehavior) Known() bool {
-	switch v {
-	case InvoiceTaxesTaxTaxBehaviorExclusive, InvoiceTaxesTaxTaxBehaviorInclusive:
-		return true
-	}
-	return false
-}
-
-// InvoiceTaxesTaxTaxabilityReason is what the field TaxabilityReason of InvoiceTaxesTax holds.
-type InvoiceTaxesTaxTaxabilityReason string
-
-// The values of InvoiceTaxesTaxTaxabilityReason that the schema knows.
-const (
-	InvoiceTaxesTaxTaxabilityReasonCustomerExempt       InvoiceTaxesTaxTaxabilityReason = "customer_exempt"
-	InvoiceTaxesTaxTaxabilityReasonNotAvailable         InvoiceTaxesTaxTaxabilityReason = "not_available"
-	InvoiceTaxesTaxTaxabilityReasonNotCollecting        InvoiceTaxesTaxTaxabilityReason = "not_collecting"
-	InvoiceTaxesTaxTaxabilityReasonNotSubjectToTax      InvoiceTaxesTaxTaxabilityReason = "not_subject_to_tax"
-	InvoiceTaxesTaxTaxabilityReasonNotSupported         InvoiceTaxesTaxTaxabilityReason = "not_supported"
-	InvoiceTaxesTaxTaxabilityReasonPortionProductExempt InvoiceTaxesTaxTaxabilityReason = "portion_product_exempt"
-	InvoiceTaxesTaxTaxabilityReasonPortionReducedRated  InvoiceTaxesTaxTaxabilityReason = "portion_reduced_rated"
-	InvoiceTaxesTaxTaxabilityReasonPortionStandardRated InvoiceTaxesTaxTaxabilityReason = "portion_standard_rated"
-	InvoiceTaxesTaxTaxabilityReasonProductExempt        InvoiceTaxesTaxTaxabilityReason = "product_exempt"
-	InvoiceTaxesTaxTaxabilityReasonProductExemptHoliday InvoiceTaxesTaxTaxabilityReason = "product_exempt_holiday"
-	InvoiceTaxesTaxTaxabilityReasonProportionallyRated  InvoiceTaxesTaxTaxabilityReason = "proportionally_rated"
-	InvoiceTaxesTaxTaxabilityReasonReducedRated         InvoiceTaxesTaxTaxabilityReason = "reduced_rated"
-	InvoiceTaxesTaxTaxabilityReasonReverseCharge        InvoiceTaxesTaxTaxabilityReason = "reverse_charge"
-	InvoiceTaxesTaxTaxabilityReasonStandardRated        InvoiceTaxesTaxTaxabilityReason = "standard_rated"
-	InvoiceTaxesTaxTaxabilityReasonTaxableBasisReduced  InvoiceTaxesTaxTaxabilityReason = "taxable_basis_reduced"
-	InvoiceTaxesTaxTaxabilityReasonZeroRated            InvoiceTaxesTaxTaxabilityReason = "zero_rated"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoiceTaxesTaxTaxabilityReason) Known() bool {
-	switch v {
-	case InvoiceTaxesTaxTaxabilityReasonCustomerExempt, InvoiceTaxesTaxTaxabilityReasonNotAvailable, InvoiceTaxesTaxTaxabilityReasonNotCollecting, InvoiceTaxesTaxTaxabilityReasonNotSubjectToTax, InvoiceTaxesTaxTaxabilityReasonNotSupported, InvoiceTaxesTaxTaxabilityReasonPortionProductExempt, InvoiceTaxesTaxTaxabilityReasonPortionReducedRated, InvoiceTaxesTaxTaxabilityReasonPortionStandardRated, InvoiceTaxesTaxTaxabilityReasonProductExempt, InvoiceTaxesTaxTaxabilityReasonProductExemptHoliday, InvoiceTaxesTaxTaxabilityReasonProportionallyRated, InvoiceTaxesTaxTaxabilityReasonReducedRated, InvoiceTaxesTaxTaxabilityReasonReverseCharge, InvoiceTaxesTaxTaxabilityReasonStandardRated, InvoiceTaxesTaxTaxabilityReasonTaxableBasisReduced, InvoiceTaxesTaxTaxabilityReasonZeroRated:
-		return true
-	}
-	return false
+	return payload.DecodeVariant[InvoiceDefaultSourceUnknown](data, &v.Value)
 }
 
 // InvoiceBillingReason is what the field BillingReason of Invoice holds.
@@ -1072,11 +977,8 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v InvoiceBillingReason) Known() bool {
-	switch v {
-	case InvoiceBillingReasonAutomaticPendingInvoiceItemInvoice, InvoiceBillingReasonManual, InvoiceBillingReasonQuoteAccept, InvoiceBillingReasonSubscription, InvoiceBillingReasonSubscriptionCreate, InvoiceBillingReasonSubscriptionCycle, InvoiceBillingReasonSubscriptionThreshold, InvoiceBillingReasonSubscriptionUpdate, InvoiceBillingReasonUpcoming:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|automatic_pending_invoice_item_invoice|manual|quote_accept|subscription|subscription_create|"+
+		"subscription_cycle|subscription_threshold|subscription_update|upcoming|")
 }
 
 // InvoiceCollectionMethod is what the field CollectionMethod of Invoice holds.
@@ -1090,11 +992,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v InvoiceCollectionMethod) Known() bool {
-	switch v {
-	case InvoiceCollectionMethodChargeAutomatically, InvoiceCollectionMethodSendInvoice:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|charge_automatically|send_invoice|")
 }
 
 // InvoiceCustomerTaxExempt is what the field CustomerTaxExempt of Invoice holds.
@@ -1109,11 +1007,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v InvoiceCustomerTaxExempt) Known() bool {
-	switch v {
-	case InvoiceCustomerTaxExemptExempt, InvoiceCustomerTaxExemptNone, InvoiceCustomerTaxExemptReverse:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|exempt|none|reverse|")
 }
 
 // InvoiceStatus is what the field Status of Invoice holds.
@@ -1130,11 +1024,274 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v InvoiceStatus) Known() bool {
-	switch v {
-	case InvoiceStatusDraft, InvoiceStatusOpen, InvoiceStatusPaid, InvoiceStatusUncollectible, InvoiceStatusVoid:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|draft|open|paid|uncollectible|void|")
+}
+
+// InvoiceItemProrationCreditedItemsType is what the field Type of InvoiceItemProrationCreditedItems
+// holds.
+type InvoiceItemProrationCreditedItemsType string
+
+// The values of InvoiceItemProrationCreditedItemsType that the schema knows.
+const (
+	InvoiceItemProrationCreditedItemsTypeInvoiceItem      InvoiceItemProrationCreditedItemsType = "invoice_item"
+	InvoiceItemProrationCreditedItemsTypeInvoiceLineItems InvoiceItemProrationCreditedItemsType = "invoice_line_items"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoiceItemProrationCreditedItemsType) Known() bool {
+	return payload.Known(string(v), "|invoice_item|invoice_line_items|")
+}
+
+// InvoiceMandateOptionsCardAmountType is what the field AmountType of InvoiceMandateOptionsCard holds.
+type InvoiceMandateOptionsCardAmountType string
+
+// The values of InvoiceMandateOptionsCardAmountType that the schema knows.
+const (
+	InvoiceMandateOptionsCardAmountTypeFixed   InvoiceMandateOptionsCardAmountType = "fixed"
+	InvoiceMandateOptionsCardAmountTypeMaximum InvoiceMandateOptionsCardAmountType = "maximum"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoiceMandateOptionsCardAmountType) Known() bool {
+	return payload.Known(string(v), "|fixed|maximum|")
+}
+
+// InvoiceMandateOptionsPaytoAmountType is what the field AmountType of InvoiceMandateOptionsPayto
+// holds.
+type InvoiceMandateOptionsPaytoAmountType string
+
+// The values of InvoiceMandateOptionsPaytoAmountType that the schema knows.
+const (
+	InvoiceMandateOptionsPaytoAmountTypeFixed   InvoiceMandateOptionsPaytoAmountType = "fixed"
+	InvoiceMandateOptionsPaytoAmountTypeMaximum InvoiceMandateOptionsPaytoAmountType = "maximum"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoiceMandateOptionsPaytoAmountType) Known() bool {
+	return payload.Known(string(v), "|fixed|maximum|")
+}
+
+// InvoiceMandateOptionsPaytoPurpose is what the field Purpose of InvoiceMandateOptionsPayto holds.
+type InvoiceMandateOptionsPaytoPurpose string
+
+// The values of InvoiceMandateOptionsPaytoPurpose that the schema knows.
+const (
+	InvoiceMandateOptionsPaytoPurposeDependantSupport InvoiceMandateOptionsPaytoPurpose = "dependant_support"
+	InvoiceMandateOptionsPaytoPurposeGovernment       InvoiceMandateOptionsPaytoPurpose = "government"
+	InvoiceMandateOptionsPaytoPurposeLoan             InvoiceMandateOptionsPaytoPurpose = "loan"
+	InvoiceMandateOptionsPaytoPurposeMortgage         InvoiceMandateOptionsPaytoPurpose = "mortgage"
+	InvoiceMandateOptionsPaytoPurposeOther            InvoiceMandateOptionsPaytoPurpose = "other"
+	InvoiceMandateOptionsPaytoPurposePension          InvoiceMandateOptionsPaytoPurpose = "pension"
+	InvoiceMandateOptionsPaytoPurposePersonal         InvoiceMandateOptionsPaytoPurpose = "personal"
+	InvoiceMandateOptionsPaytoPurposeRetail           InvoiceMandateOptionsPaytoPurpose = "retail"
+	InvoiceMandateOptionsPaytoPurposeSalary           InvoiceMandateOptionsPaytoPurpose = "salary"
+	InvoiceMandateOptionsPaytoPurposeTax              InvoiceMandateOptionsPaytoPurpose = "tax"
+	InvoiceMandateOptionsPaytoPurposeUtility          InvoiceMandateOptionsPaytoPurpose = "utility"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoiceMandateOptionsPaytoPurpose) Known() bool {
+	return payload.Known(string(v), "|dependant_support|government|loan|mortgage|other|pension|personal|retail|salary|"+
+		"tax|utility|")
+}
+
+// InvoicePaymentMethodOptionsAcssDebitVerificationMethod is what the field VerificationMethod of
+// InvoicePaymentMethodOptionsAcssDebit holds.
+type InvoicePaymentMethodOptionsAcssDebitVerificationMethod string
+
+// The values of InvoicePaymentMethodOptionsAcssDebitVerificationMethod that the schema knows.
+const (
+	InvoicePaymentMethodOptionsAcssDebitVerificationMethodAutomatic     InvoicePaymentMethodOptionsAcssDebitVerificationMethod = "automatic"
+	InvoicePaymentMethodOptionsAcssDebitVerificationMethodInstant       InvoicePaymentMethodOptionsAcssDebitVerificationMethod = "instant"
+	InvoicePaymentMethodOptionsAcssDebitVerificationMethodMicrodeposits InvoicePaymentMethodOptionsAcssDebitVerificationMethod = "microdeposits"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsAcssDebitVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|microdeposits|")
+}
+
+// InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType is what the field TransactionType
+// of InvoicePaymentMethodOptionsAcssDebitMandateOptions holds.
+type InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType string
+
+// The values of InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType that the schema
+// knows.
+const (
+	InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionTypeBusiness InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType = "business"
+	InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionTypePersonal InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType = "personal"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsAcssDebitMandateOptionsTransactionType) Known() bool {
+	return payload.Known(string(v), "|business|personal|")
+}
+
+// InvoicePaymentMethodOptionsBancontactPreferredLanguage is what the field PreferredLanguage of
+// InvoicePaymentMethodOptionsBancontact holds.
+type InvoicePaymentMethodOptionsBancontactPreferredLanguage string
+
+// The values of InvoicePaymentMethodOptionsBancontactPreferredLanguage that the schema knows.
+const (
+	InvoicePaymentMethodOptionsBancontactPreferredLanguageDe InvoicePaymentMethodOptionsBancontactPreferredLanguage = "de"
+	InvoicePaymentMethodOptionsBancontactPreferredLanguageEn InvoicePaymentMethodOptionsBancontactPreferredLanguage = "en"
+	InvoicePaymentMethodOptionsBancontactPreferredLanguageFr InvoicePaymentMethodOptionsBancontactPreferredLanguage = "fr"
+	InvoicePaymentMethodOptionsBancontactPreferredLanguageNl InvoicePaymentMethodOptionsBancontactPreferredLanguage = "nl"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsBancontactPreferredLanguage) Known() bool {
+	return payload.Known(string(v), "|de|en|fr|nl|")
+}
+
+// InvoicePaymentMethodOptionsCardRequestThreeDSecure is what the field RequestThreeDSecure of
+// InvoicePaymentMethodOptionsCard holds.
+type InvoicePaymentMethodOptionsCardRequestThreeDSecure string
+
+// The values of InvoicePaymentMethodOptionsCardRequestThreeDSecure that the schema knows.
+const (
+	InvoicePaymentMethodOptionsCardRequestThreeDSecureAny       InvoicePaymentMethodOptionsCardRequestThreeDSecure = "any"
+	InvoicePaymentMethodOptionsCardRequestThreeDSecureAutomatic InvoicePaymentMethodOptionsCardRequestThreeDSecure = "automatic"
+	InvoicePaymentMethodOptionsCardRequestThreeDSecureChallenge InvoicePaymentMethodOptionsCardRequestThreeDSecure = "challenge"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsCardRequestThreeDSecure) Known() bool {
+	return payload.Known(string(v), "|any|automatic|challenge|")
+}
+
+// InvoicePaymentMethodOptionsCustomerBalanceFundingType is what the field FundingType of
+// InvoicePaymentMethodOptionsCustomerBalance holds.
+type InvoicePaymentMethodOptionsCustomerBalanceFundingType string
+
+// The values of InvoicePaymentMethodOptionsCustomerBalanceFundingType that the schema knows.
+const (
+	InvoicePaymentMethodOptionsCustomerBalanceFundingTypeBankTransfer InvoicePaymentMethodOptionsCustomerBalanceFundingType = "bank_transfer"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsCustomerBalanceFundingType) Known() bool {
+	return payload.Known(string(v), "|bank_transfer|")
+}
+
+// InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry is what the field
+// Country of InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransfer holds.
+type InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry string
+
+// The values of InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry that the
+// schema knows.
+const (
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryBE InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "BE"
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryDE InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "DE"
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryES InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "ES"
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryFR InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "FR"
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryIE InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "IE"
+	InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountryNL InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry = "NL"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsCustomerBalanceBankTransferEuBankTransferCountry) Known() bool {
+	return payload.Known(string(v), "|BE|DE|ES|FR|IE|NL|")
+}
+
+// InvoicePaymentMethodOptionsMandateOptionsUpiAmountType is what the field AmountType of
+// InvoicePaymentMethodOptionsMandateOptionsUpi holds.
+type InvoicePaymentMethodOptionsMandateOptionsUpiAmountType string
+
+// The values of InvoicePaymentMethodOptionsMandateOptionsUpiAmountType that the schema knows.
+const (
+	InvoicePaymentMethodOptionsMandateOptionsUpiAmountTypeFixed   InvoicePaymentMethodOptionsMandateOptionsUpiAmountType = "fixed"
+	InvoicePaymentMethodOptionsMandateOptionsUpiAmountTypeMaximum InvoicePaymentMethodOptionsMandateOptionsUpiAmountType = "maximum"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsMandateOptionsUpiAmountType) Known() bool {
+	return payload.Known(string(v), "|fixed|maximum|")
+}
+
+// InvoicePaymentMethodOptionsPixAmountIncludesIof is what the field AmountIncludesIof of
+// InvoicePaymentMethodOptionsPix holds.
+type InvoicePaymentMethodOptionsPixAmountIncludesIof string
+
+// The values of InvoicePaymentMethodOptionsPixAmountIncludesIof that the schema knows.
+const (
+	InvoicePaymentMethodOptionsPixAmountIncludesIofAlways InvoicePaymentMethodOptionsPixAmountIncludesIof = "always"
+	InvoicePaymentMethodOptionsPixAmountIncludesIofNever  InvoicePaymentMethodOptionsPixAmountIncludesIof = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsPixAmountIncludesIof) Known() bool {
+	return payload.Known(string(v), "|always|never|")
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountVerificationMethod is what the field VerificationMethod of
+// InvoicePaymentMethodOptionsUsBankAccount holds.
+type InvoicePaymentMethodOptionsUsBankAccountVerificationMethod string
+
+// The values of InvoicePaymentMethodOptionsUsBankAccountVerificationMethod that the schema knows.
+const (
+	InvoicePaymentMethodOptionsUsBankAccountVerificationMethodAutomatic     InvoicePaymentMethodOptionsUsBankAccountVerificationMethod = "automatic"
+	InvoicePaymentMethodOptionsUsBankAccountVerificationMethodInstant       InvoicePaymentMethodOptionsUsBankAccountVerificationMethod = "instant"
+	InvoicePaymentMethodOptionsUsBankAccountVerificationMethodMicrodeposits InvoicePaymentMethodOptionsUsBankAccountVerificationMethod = "microdeposits"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsUsBankAccountVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|microdeposits|")
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem is what the field
+// PermissionsItem of InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptions holds.
+type InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem string
+
+// The values of InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem that the
+// schema knows.
+const (
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItemBalances      InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem = "balances"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItemOwnership     InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem = "ownership"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItemPaymentMethod InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem = "payment_method"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItemTransactions  InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem = "transactions"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPermissionsItem) Known() bool {
+	return payload.Known(string(v), "|balances|ownership|payment_method|transactions|")
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem is what the field
+// PrefetchItem of InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptions holds.
+type InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem string
+
+// The values of InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem that the
+// schema knows.
+const (
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItemBalances         InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem = "balances"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItemInferredBalances InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem = "inferred_balances"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItemOwnership        InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem = "ownership"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItemTransactions     InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem = "transactions"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsPrefetchItem) Known() bool {
+	return payload.Known(string(v), "|balances|inferred_balances|ownership|transactions|")
+}
+
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem is what
+// the field AccountSubcategoriesItem of
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFilters holds.
+type InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem string
+
+// The values of
+// InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem that the
+// schema knows.
+const (
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItemChecking InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem = "checking"
+	InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItemSavings  InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem = "savings"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicePaymentMethodOptionsUsBankAccountLinkedAccountOptionsFiltersAccountSubcategoriesItem) Known() bool {
+	return payload.Known(string(v), "|checking|savings|")
 }
 
 // InvoiceRenderingPDFPageSize is what the field PageSize of InvoiceRenderingPDF holds.
@@ -1149,247 +1306,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v InvoiceRenderingPDFPageSize) Known() bool {
-	switch v {
-	case InvoiceRenderingPDFPageSizeA4, InvoiceRenderingPDFPageSizeAuto, InvoiceRenderingPDFPageSizeLetter:
-		return true
-	}
-	return false
-}
-
-// InvoicesPaymentSettingsPaymentMethodTypesItem is what the field PaymentMethodTypesItem of
-// InvoicesPaymentSettings holds.
-type InvoicesPaymentSettingsPaymentMethodTypesItem string
-
-// The values of InvoicesPaymentSettingsPaymentMethodTypesItem that the schema knows.
-const (
-	InvoicesPaymentSettingsPaymentMethodTypesItemAchCreditTransfer  InvoicesPaymentSettingsPaymentMethodTypesItem = "ach_credit_transfer"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAchDebit           InvoicesPaymentSettingsPaymentMethodTypesItem = "ach_debit"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAcssDebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "acss_debit"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAffirm             InvoicesPaymentSettingsPaymentMethodTypesItem = "affirm"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAlipay             InvoicesPaymentSettingsPaymentMethodTypesItem = "alipay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAmazonPay          InvoicesPaymentSettingsPaymentMethodTypesItem = "amazon_pay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemAuBecsDebit        InvoicesPaymentSettingsPaymentMethodTypesItem = "au_becs_debit"
-	InvoicesPaymentSettingsPaymentMethodTypesItemBacsDebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "bacs_debit"
-	InvoicesPaymentSettingsPaymentMethodTypesItemBancontact         InvoicesPaymentSettingsPaymentMethodTypesItem = "bancontact"
-	InvoicesPaymentSettingsPaymentMethodTypesItemBillie             InvoicesPaymentSettingsPaymentMethodTypesItem = "billie"
-	InvoicesPaymentSettingsPaymentMethodTypesItemBoleto             InvoicesPaymentSettingsPaymentMethodTypesItem = "boleto"
-	InvoicesPaymentSettingsPaymentMethodTypesItemCard               InvoicesPaymentSettingsPaymentMethodTypesItem = "card"
-	InvoicesPaymentSettingsPaymentMethodTypesItemCashapp            InvoicesPaymentSettingsPaymentMethodTypesItem = "cashapp"
-	InvoicesPaymentSettingsPaymentMethodTypesItemCrypto             InvoicesPaymentSettingsPaymentMethodTypesItem = "crypto"
-	InvoicesPaymentSettingsPaymentMethodTypesItemCustom             InvoicesPaymentSettingsPaymentMethodTypesItem = "custom"
-	InvoicesPaymentSettingsPaymentMethodTypesItemCustomerBalance    InvoicesPaymentSettingsPaymentMethodTypesItem = "customer_balance"
-	InvoicesPaymentSettingsPaymentMethodTypesItemEps                InvoicesPaymentSettingsPaymentMethodTypesItem = "eps"
-	InvoicesPaymentSettingsPaymentMethodTypesItemFpx                InvoicesPaymentSettingsPaymentMethodTypesItem = "fpx"
-	InvoicesPaymentSettingsPaymentMethodTypesItemGiropay            InvoicesPaymentSettingsPaymentMethodTypesItem = "giropay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemGrabpay            InvoicesPaymentSettingsPaymentMethodTypesItem = "grabpay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemIdeal              InvoicesPaymentSettingsPaymentMethodTypesItem = "ideal"
-	InvoicesPaymentSettingsPaymentMethodTypesItemJpCreditTransfer   InvoicesPaymentSettingsPaymentMethodTypesItem = "jp_credit_transfer"
-	InvoicesPaymentSettingsPaymentMethodTypesItemKakaoPay           InvoicesPaymentSettingsPaymentMethodTypesItem = "kakao_pay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemKlarna             InvoicesPaymentSettingsPaymentMethodTypesItem = "klarna"
-	InvoicesPaymentSettingsPaymentMethodTypesItemKonbini            InvoicesPaymentSettingsPaymentMethodTypesItem = "konbini"
-	InvoicesPaymentSettingsPaymentMethodTypesItemKrCard             InvoicesPaymentSettingsPaymentMethodTypesItem = "kr_card"
-	InvoicesPaymentSettingsPaymentMethodTypesItemLink               InvoicesPaymentSettingsPaymentMethodTypesItem = "link"
-	InvoicesPaymentSettingsPaymentMethodTypesItemMbWay              InvoicesPaymentSettingsPaymentMethodTypesItem = "mb_way"
-	InvoicesPaymentSettingsPaymentMethodTypesItemMultibanco         InvoicesPaymentSettingsPaymentMethodTypesItem = "multibanco"
-	InvoicesPaymentSettingsPaymentMethodTypesItemNaverPay           InvoicesPaymentSettingsPaymentMethodTypesItem = "naver_pay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemNzBankAccount      InvoicesPaymentSettingsPaymentMethodTypesItem = "nz_bank_account"
-	InvoicesPaymentSettingsPaymentMethodTypesItemP24                InvoicesPaymentSettingsPaymentMethodTypesItem = "p24"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPayByBank          InvoicesPaymentSettingsPaymentMethodTypesItem = "pay_by_bank"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPayco              InvoicesPaymentSettingsPaymentMethodTypesItem = "payco"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPaynow             InvoicesPaymentSettingsPaymentMethodTypesItem = "paynow"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPaypal             InvoicesPaymentSettingsPaymentMethodTypesItem = "paypal"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPayto              InvoicesPaymentSettingsPaymentMethodTypesItem = "payto"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPix                InvoicesPaymentSettingsPaymentMethodTypesItem = "pix"
-	InvoicesPaymentSettingsPaymentMethodTypesItemPromptpay          InvoicesPaymentSettingsPaymentMethodTypesItem = "promptpay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemRevolutPay         InvoicesPaymentSettingsPaymentMethodTypesItem = "revolut_pay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemSatispay           InvoicesPaymentSettingsPaymentMethodTypesItem = "satispay"
-	InvoicesPaymentSettingsPaymentMethodTypesItemSEPACreditTransfer InvoicesPaymentSettingsPaymentMethodTypesItem = "sepa_credit_transfer"
-	InvoicesPaymentSettingsPaymentMethodTypesItemSEPADebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "sepa_debit"
-	InvoicesPaymentSettingsPaymentMethodTypesItemSofort             InvoicesPaymentSettingsPaymentMethodTypesItem = "sofort"
-	InvoicesPaymentSettingsPaymentMethodTypesItemSwish              InvoicesPaymentSettingsPaymentMethodTypesItem = "swish"
-	InvoicesPaymentSettingsPaymentMethodTypesItemTwint              InvoicesPaymentSettingsPaymentMethodTypesItem = "twint"
-	InvoicesPaymentSettingsPaymentMethodTypesItemUpi                InvoicesPaymentSettingsPaymentMethodTypesItem = "upi"
-	InvoicesPaymentSettingsPaymentMethodTypesItemUsBankAccount      InvoicesPaymentSettingsPaymentMethodTypesItem = "us_bank_account"
-	InvoicesPaymentSettingsPaymentMethodTypesItemWechatPay          InvoicesPaymentSettingsPaymentMethodTypesItem = "wechat_pay"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoicesPaymentSettingsPaymentMethodTypesItem) Known() bool {
-	switch v {
-	case InvoicesPaymentSettingsPaymentMethodTypesItemAchCreditTransfer, InvoicesPaymentSettingsPaymentMethodTypesItemAchDebit, InvoicesPaymentSettingsPaymentMethodTypesItemAcssDebit, InvoicesPaymentSettingsPaymentMethodTypesItemAffirm, InvoicesPaymentSettingsPaymentMethodTypesItemAlipay, InvoicesPaymentSettingsPaymentMethodTypesItemAmazonPay, InvoicesPaymentSettingsPaymentMethodTypesItemAuBecsDebit, InvoicesPaymentSettingsPaymentMethodTypesItemBacsDebit, InvoicesPaymentSettingsPaymentMethodTypesItemBancontact, InvoicesPaymentSettingsPaymentMethodTypesItemBillie, InvoicesPaymentSettingsPaymentMethodTypesItemBoleto, InvoicesPaymentSettingsPaymentMethodTypesItemCard, InvoicesPaymentSettingsPaymentMethodTypesItemCashapp, InvoicesPaymentSettingsPaymentMethodTypesItemCrypto, InvoicesPaymentSettingsPaymentMethodTypesItemCustom, InvoicesPaymentSettingsPaymentMethodTypesItemCustomerBalance, InvoicesPaymentSettingsPaymentMethodTypesItemEps, InvoicesPaymentSettingsPaymentMethodTypesItemFpx, InvoicesPaymentSettingsPaymentMethodTypesItemGiropay, InvoicesPaymentSettingsPaymentMethodTypesItemGrabpay, InvoicesPaymentSettingsPaymentMethodTypesItemIdeal, InvoicesPaymentSettingsPaymentMethodTypesItemJpCreditTransfer, InvoicesPaymentSettingsPaymentMethodTypesItemKakaoPay, InvoicesPaymentSettingsPaymentMethodTypesItemKlarna, InvoicesPaymentSettingsPaymentMethodTypesItemKonbini, InvoicesPaymentSettingsPaymentMethodTypesItemKrCard, InvoicesPaymentSettingsPaymentMethodTypesItemLink, InvoicesPaymentSettingsPaymentMethodTypesItemMbWay, InvoicesPaymentSettingsPaymentMethodTypesItemMultibanco, InvoicesPaymentSettingsPaymentMethodTypesItemNaverPay, InvoicesPaymentSettingsPaymentMethodTypesItemNzBankAccount, InvoicesPaymentSettingsPaymentMethodTypesItemP24, InvoicesPaymentSettingsPaymentMethodTypesItemPayByBank, InvoicesPaymentSettingsPaymentMethodTypesItemPayco, InvoicesPaymentSettingsPaymentMethodTypesItemPaynow, InvoicesPaymentSettingsPaymentMethodTypesItemPaypal, InvoicesPaymentSettingsPaymentMethodTypesItemPayto, InvoicesPaymentSettingsPaymentMethodTypesItemPix, InvoicesPaymentSettingsPaymentMethodTypesItemPromptpay, InvoicesPaymentSettingsPaymentMethodTypesItemRevolutPay, InvoicesPaymentSettingsPaymentMethodTypesItemSatispay, InvoicesPaymentSettingsPaymentMethodTypesItemSEPACreditTransfer, InvoicesPaymentSettingsPaymentMethodTypesItemSEPADebit, InvoicesPaymentSettingsPaymentMethodTypesItemSofort, InvoicesPaymentSettingsPaymentMethodTypesItemSwish, InvoicesPaymentSettingsPaymentMethodTypesItemTwint, InvoicesPaymentSettingsPaymentMethodTypesItemUpi, InvoicesPaymentSettingsPaymentMethodTypesItemUsBankAccount, InvoicesPaymentSettingsPaymentMethodTypesItemWechatPay:
-		return true
-	}
-	return false
-}
-
-// InvoicesPaymentsInvoicePaymentAssociatedPaymentType is what the field Type of
-// InvoicesPaymentsInvoicePaymentAssociatedPayment holds.
-type InvoicesPaymentsInvoicePaymentAssociatedPaymentType string
-
-// The values of InvoicesPaymentsInvoicePaymentAssociatedPaymentType that the schema knows.
-const (
-	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypeCharge        InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "charge"
-	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentIntent InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "payment_intent"
-	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentRecord InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "payment_record"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoicesPaymentsInvoicePaymentAssociatedPaymentType) Known() bool {
-	switch v {
-	case InvoicesPaymentsInvoicePaymentAssociatedPaymentTypeCharge, InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentIntent, InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentRecord:
-		return true
-	}
-	return false
-}
-
-// InvoicesInvoiceTaxIDType is what the field Type of InvoicesInvoiceTaxID holds.
-type InvoicesInvoiceTaxIDType string
-
-// The values of InvoicesInvoiceTaxIDType that the schema knows.
-const (
-	InvoicesInvoiceTaxIDTypeAdNrt    InvoicesInvoiceTaxIDType = "ad_nrt"
-	InvoicesInvoiceTaxIDTypeAeTrn    InvoicesInvoiceTaxIDType = "ae_trn"
-	InvoicesInvoiceTaxIDTypeAlTin    InvoicesInvoiceTaxIDType = "al_tin"
-	InvoicesInvoiceTaxIDTypeAmTin    InvoicesInvoiceTaxIDType = "am_tin"
-	InvoicesInvoiceTaxIDTypeAoTin    InvoicesInvoiceTaxIDType = "ao_tin"
-	InvoicesInvoiceTaxIDTypeArCuit   InvoicesInvoiceTaxIDType = "ar_cuit"
-	InvoicesInvoiceTaxIDTypeAuAbn    InvoicesInvoiceTaxIDType = "au_abn"
-	InvoicesInvoiceTaxIDTypeAuArn    InvoicesInvoiceTaxIDType = "au_arn"
-	InvoicesInvoiceTaxIDTypeAwTin    InvoicesInvoiceTaxIDType = "aw_tin"
-	InvoicesInvoiceTaxIDTypeAzTin    InvoicesInvoiceTaxIDType = "az_tin"
-	InvoicesInvoiceTaxIDTypeBaTin    InvoicesInvoiceTaxIDType = "ba_tin"
-	InvoicesInvoiceTaxIDTypeBbTin    InvoicesInvoiceTaxIDType = "bb_tin"
-	InvoicesInvoiceTaxIDTypeBdBin    InvoicesInvoiceTaxIDType = "bd_bin"
-	InvoicesInvoiceTaxIDTypeBfIfu    InvoicesInvoiceTaxIDType = "bf_ifu"
-	InvoicesInvoiceTaxIDTypeBgUic    InvoicesInvoiceTaxIDType = "bg_uic"
-	InvoicesInvoiceTaxIDTypeBhVAT    InvoicesInvoiceTaxIDType = "bh_vat"
-	InvoicesInvoiceTaxIDTypeBjIfu    InvoicesInvoiceTaxIDType = "bj_ifu"
-	InvoicesInvoiceTaxIDTypeBoTin    InvoicesInvoiceTaxIDType = "bo_tin"
-	InvoicesInvoiceTaxIDTypeBrCnpj   InvoicesInvoiceTaxIDType = "br_cnpj"
-	InvoicesInvoiceTaxIDTypeBrCpf    InvoicesInvoiceTaxIDType = "br_cpf"
-	InvoicesInvoiceTaxIDTypeBsTin    InvoicesInvoiceTaxIDType = "bs_tin"
-	InvoicesInvoiceTaxIDTypeByTin    InvoicesInvoiceTaxIDType = "by_tin"
-	InvoicesInvoiceTaxIDTypeCaBn     InvoicesInvoiceTaxIDType = "ca_bn"
-	InvoicesInvoiceTaxIDTypeCaGstHst InvoicesInvoiceTaxIDType = "ca_gst_hst"
-	InvoicesInvoiceTaxIDTypeCaPstBc  InvoicesInvoiceTaxIDType = "ca_pst_bc"
-	InvoicesInvoiceTaxIDTypeCaPstMb  InvoicesInvoiceTaxIDType = "ca_pst_mb"
-	InvoicesInvoiceTaxIDTypeCaPstSk  InvoicesInvoiceTaxIDType = "ca_pst_sk"
-	InvoicesInvoiceTaxIDTypeCaQst    InvoicesInvoiceTaxIDType = "ca_qst"
-	InvoicesInvoiceTaxIDTypeCdNif    InvoicesInvoiceTaxIDType = "cd_nif"
-	InvoicesInvoiceTaxIDTypeChUID    InvoicesInvoiceTaxIDType = "ch_uid"
-	InvoicesInvoiceTaxIDTypeChVAT    InvoicesInvoiceTaxIDType = "ch_vat"
-	InvoicesInvoiceTaxIDTypeClTin    InvoicesInvoiceTaxIDType = "cl_tin"
-	InvoicesInvoiceTaxIDTypeCmNiu    InvoicesInvoiceTaxIDType = "cm_niu"
-	InvoicesInvoiceTaxIDTypeCnTin    InvoicesInvoiceTaxIDType = "cn_tin"
-	InvoicesInvoiceTaxIDTypeCoNit    InvoicesInvoiceTaxIDType = "co_nit"
-	InvoicesInvoiceTaxIDTypeCrTin    InvoicesInvoiceTaxIDType = "cr_tin"
-	InvoicesInvoiceTaxIDTypeCvNif    InvoicesInvoiceTaxIDType = "cv_nif"
-	InvoicesInvoiceTaxIDTypeDeStn    InvoicesInvoiceTaxIDType = "de_stn"
-	InvoicesInvoiceTaxIDTypeDoRcn    InvoicesInvoiceTaxIDType = "do_rcn"
-	InvoicesInvoiceTaxIDTypeEcRuc    InvoicesInvoiceTaxIDType = "ec_ruc"
-	InvoicesInvoiceTaxIDTypeEgTin    InvoicesInvoiceTaxIDType = "eg_tin"
-	InvoicesInvoiceTaxIDTypeEsCif    InvoicesInvoiceTaxIDType = "es_cif"
-	InvoicesInvoiceTaxIDTypeEtTin    InvoicesInvoiceTaxIDType = "et_tin"
-	InvoicesInvoiceTaxIDTypeEuOSsVAT InvoicesInvoiceTaxIDType = "eu_oss_vat"
-	InvoicesInvoiceTaxIDTypeEuVAT    InvoicesInvoiceTaxIDType = "eu_vat"
-	InvoicesInvoiceTaxIDTypeFoVAT    InvoicesInvoiceTaxIDType = "fo_vat"
-	InvoicesInvoiceTaxIDTypeGbVAT    InvoicesInvoiceTaxIDType = "gb_vat"
-	InvoicesInvoiceTaxIDTypeGeVAT    InvoicesInvoiceTaxIDType = "ge_vat"
-	InvoicesInvoiceTaxIDTypeGiTin    InvoicesInvoiceTaxIDType = "gi_tin"
-	InvoicesInvoiceTaxIDTypeGnNif    InvoicesInvoiceTaxIDType = "gn_nif"
-	InvoicesInvoiceTaxIDTypeHkBr     InvoicesInvoiceTaxIDType = "hk_br"
-	InvoicesInvoiceTaxIDTypeHrOib    InvoicesInvoiceTaxIDType = "hr_oib"
-	InvoicesInvoiceTaxIDTypeHuTin    InvoicesInvoiceTaxIDType = "hu_tin"
-	InvoicesInvoiceTaxIDTypeIcNif    InvoicesInvoiceTaxIDType = "ic_nif"
-	InvoicesInvoiceTaxIDTypeIDNpwp   InvoicesInvoiceTaxIDType = "id_npwp"
-	InvoicesInvoiceTaxIDTypeIlVAT    InvoicesInvoiceTaxIDType = "il_vat"
-	InvoicesInvoiceTaxIDTypeInGst    InvoicesInvoiceTaxIDType = "in_gst"
-	InvoicesInvoiceTaxIDTypeIsVAT    InvoicesInvoiceTaxIDType = "is_vat"
-	InvoicesInvoiceTaxIDTypeItCf     InvoicesInvoiceTaxIDType = "it_cf"
-	InvoicesInvoiceTaxIDTypeJpCn     InvoicesInvoiceTaxIDType = "jp_cn"
-	InvoicesInvoiceTaxIDTypeJpRn     InvoicesInvoiceTaxIDType = "jp_rn"
-	InvoicesInvoiceTaxIDTypeJpTrn    InvoicesInvoiceTaxIDType = "jp_trn"
-	InvoicesInvoiceTaxIDTypeKePIN    InvoicesInvoiceTaxIDType = "ke_pin"
-	InvoicesInvoiceTaxIDTypeKgTin    InvoicesInvoiceTaxIDType = "kg_tin"
-	InvoicesInvoiceTaxIDTypeKhTin    InvoicesInvoiceTaxIDType = "kh_tin"
-	InvoicesInvoiceTaxIDTypeKrBrn    InvoicesInvoiceTaxIDType = "kr_brn"
-	InvoicesInvoiceTaxIDTypeKzBin    InvoicesInvoiceTaxIDType = "kz_bin"
-	InvoicesInvoiceTaxIDTypeLaTin    InvoicesInvoiceTaxIDType = "la_tin"
-	InvoicesInvoiceTaxIDTypeLiUID    InvoicesInvoiceTaxIDType = "li_uid"
-	InvoicesInvoiceTaxIDTypeLiVAT    InvoicesInvoiceTaxIDType = "li_vat"
-	InvoicesInvoiceTaxIDTypeLkVAT    InvoicesInvoiceTaxIDType = "lk_vat"
-	InvoicesInvoiceTaxIDTypeMaVAT    InvoicesInvoiceTaxIDType = "ma_vat"
-	InvoicesInvoiceTaxIDTypeMdVAT    InvoicesInvoiceTaxIDType = "md_vat"
-	InvoicesInvoiceTaxIDTypeMePib    InvoicesInvoiceTaxIDType = "me_pib"
-	InvoicesInvoiceTaxIDTypeMkVAT    InvoicesInvoiceTaxIDType = "mk_vat"
-	InvoicesInvoiceTaxIDTypeMrNif    InvoicesInvoiceTaxIDType = "mr_nif"
-	InvoicesInvoiceTaxIDTypeMxRfc    InvoicesInvoiceTaxIDType = "mx_rfc"
-	InvoicesInvoiceTaxIDTypeMyFrp    InvoicesInvoiceTaxIDType = "my_frp"
-	InvoicesInvoiceTaxIDTypeMyItn    InvoicesInvoiceTaxIDType = "my_itn"
-	InvoicesInvoiceTaxIDTypeMySst    InvoicesInvoiceTaxIDType = "my_sst"
-	InvoicesInvoiceTaxIDTypeNgTin    InvoicesInvoiceTaxIDType = "ng_tin"
-	InvoicesInvoiceTaxIDTypeNoVAT    InvoicesInvoiceTaxIDType = "no_vat"
-	InvoicesInvoiceTaxIDTypeNoVoec   InvoicesInvoiceTaxIDType = "no_voec"
-	InvoicesInvoiceTaxIDTypeNpPan    InvoicesInvoiceTaxIDType = "np_pan"
-	InvoicesInvoiceTaxIDTypeNzGst    InvoicesInvoiceTaxIDType = "nz_gst"
-	InvoicesInvoiceTaxIDTypeOmVAT    InvoicesInvoiceTaxIDType = "om_vat"
-	InvoicesInvoiceTaxIDTypePeRuc    InvoicesInvoiceTaxIDType = "pe_ruc"
-	InvoicesInvoiceTaxIDTypePhTin    InvoicesInvoiceTaxIDType = "ph_tin"
-	InvoicesInvoiceTaxIDTypePlNip    InvoicesInvoiceTaxIDType = "pl_nip"
-	InvoicesInvoiceTaxIDTypePyRuc    InvoicesInvoiceTaxIDType = "py_ruc"
-	InvoicesInvoiceTaxIDTypeRoTin    InvoicesInvoiceTaxIDType = "ro_tin"
-	InvoicesInvoiceTaxIDTypeRsPib    InvoicesInvoiceTaxIDType = "rs_pib"
-	InvoicesInvoiceTaxIDTypeRuInn    InvoicesInvoiceTaxIDType = "ru_inn"
-	InvoicesInvoiceTaxIDTypeRuKpp    InvoicesInvoiceTaxIDType = "ru_kpp"
-	InvoicesInvoiceTaxIDTypeSaVAT    InvoicesInvoiceTaxIDType = "sa_vat"
-	InvoicesInvoiceTaxIDTypeSgGst    InvoicesInvoiceTaxIDType = "sg_gst"
-	InvoicesInvoiceTaxIDTypeSgUen    InvoicesInvoiceTaxIDType = "sg_uen"
-	InvoicesInvoiceTaxIDTypeSiTin    InvoicesInvoiceTaxIDType = "si_tin"
-	InvoicesInvoiceTaxIDTypeSnNinea  InvoicesInvoiceTaxIDType = "sn_ninea"
-	InvoicesInvoiceTaxIDTypeSrFin    InvoicesInvoiceTaxIDType = "sr_fin"
-	InvoicesInvoiceTaxIDTypeSvNit    InvoicesInvoiceTaxIDType = "sv_nit"
-	InvoicesInvoiceTaxIDTypeThVAT    InvoicesInvoiceTaxIDType = "th_vat"
-	InvoicesInvoiceTaxIDTypeTjTin    InvoicesInvoiceTaxIDType = "tj_tin"
-	InvoicesInvoiceTaxIDTypeTrTin    InvoicesInvoiceTaxIDType = "tr_tin"
-	InvoicesInvoiceTaxIDTypeTwVAT    InvoicesInvoiceTaxIDType = "tw_vat"
-	InvoicesInvoiceTaxIDTypeTzVAT    InvoicesInvoiceTaxIDType = "tz_vat"
-	InvoicesInvoiceTaxIDTypeUaVAT    InvoicesInvoiceTaxIDType = "ua_vat"
-	InvoicesInvoiceTaxIDTypeUgTin    InvoicesInvoiceTaxIDType = "ug_tin"
-	InvoicesInvoiceTaxIDTypeUnknown  InvoicesInvoiceTaxIDType = "unknown"
-	InvoicesInvoiceTaxIDTypeUsEin    InvoicesInvoiceTaxIDType = "us_ein"
-	InvoicesInvoiceTaxIDTypeUyRuc    InvoicesInvoiceTaxIDType = "uy_ruc"
-	InvoicesInvoiceTaxIDTypeUzTin    InvoicesInvoiceTaxIDType = "uz_tin"
-	InvoicesInvoiceTaxIDTypeUzVAT    InvoicesInvoiceTaxIDType = "uz_vat"
-	InvoicesInvoiceTaxIDTypeVeRif    InvoicesInvoiceTaxIDType = "ve_rif"
-	InvoicesInvoiceTaxIDTypeVnTin    InvoicesInvoiceTaxIDType = "vn_tin"
-	InvoicesInvoiceTaxIDTypeZaVAT    InvoicesInvoiceTaxIDType = "za_vat"
-	InvoicesInvoiceTaxIDTypeZmTin    InvoicesInvoiceTaxIDType = "zm_tin"
-	InvoicesInvoiceTaxIDTypeZwTin    InvoicesInvoiceTaxIDType = "zw_tin"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoicesInvoiceTaxIDType) Known() bool {
-	switch v {
-	case InvoicesInvoiceTaxIDTypeAdNrt, InvoicesInvoiceTaxIDTypeAeTrn, InvoicesInvoiceTaxIDTypeAlTin, InvoicesInvoiceTaxIDTypeAmTin, InvoicesInvoiceTaxIDTypeAoTin, InvoicesInvoiceTaxIDTypeArCuit, InvoicesInvoiceTaxIDTypeAuAbn, InvoicesInvoiceTaxIDTypeAuArn, InvoicesInvoiceTaxIDTypeAwTin, InvoicesInvoiceTaxIDTypeAzTin, InvoicesInvoiceTaxIDTypeBaTin, InvoicesInvoiceTaxIDTypeBbTin, InvoicesInvoiceTaxIDTypeBdBin, InvoicesInvoiceTaxIDTypeBfIfu, InvoicesInvoiceTaxIDTypeBgUic, InvoicesInvoiceTaxIDTypeBhVAT, InvoicesInvoiceTaxIDTypeBjIfu, InvoicesInvoiceTaxIDTypeBoTin, InvoicesInvoiceTaxIDTypeBrCnpj, InvoicesInvoiceTaxIDTypeBrCpf, InvoicesInvoiceTaxIDTypeBsTin, InvoicesInvoiceTaxIDTypeByTin, InvoicesInvoiceTaxIDTypeCaBn, InvoicesInvoiceTaxIDTypeCaGstHst, InvoicesInvoiceTaxIDTypeCaPstBc, InvoicesInvoiceTaxIDTypeCaPstMb, InvoicesInvoiceTaxIDTypeCaPstSk, InvoicesInvoiceTaxIDTypeCaQst, InvoicesInvoiceTaxIDTypeCdNif, InvoicesInvoiceTaxIDTypeChUID, InvoicesInvoiceTaxIDTypeChVAT, InvoicesInvoiceTaxIDTypeClTin, InvoicesInvoiceTaxIDTypeCmNiu, InvoicesInvoiceTaxIDTypeCnTin, InvoicesInvoiceTaxIDTypeCoNit, InvoicesInvoiceTaxIDTypeCrTin, InvoicesInvoiceTaxIDTypeCvNif, InvoicesInvoiceTaxIDTypeDeStn, InvoicesInvoiceTaxIDTypeDoRcn, InvoicesInvoiceTaxIDTypeEcRuc, InvoicesInvoiceTaxIDTypeEgTin, InvoicesInvoiceTaxIDTypeEsCif, InvoicesInvoiceTaxIDTypeEtTin, InvoicesInvoiceTaxIDTypeEuOSsVAT, InvoicesInvoiceTaxIDTypeEuVAT, InvoicesInvoiceTaxIDTypeFoVAT, InvoicesInvoiceTaxIDTypeGbVAT, InvoicesInvoiceTaxIDTypeGeVAT, InvoicesInvoiceTaxIDTypeGiTin, InvoicesInvoiceTaxIDTypeGnNif, InvoicesInvoiceTaxIDTypeHkBr, InvoicesInvoiceTaxIDTypeHrOib, InvoicesInvoiceTaxIDTypeHuTin, InvoicesInvoiceTaxIDTypeIcNif, InvoicesInvoiceTaxIDTypeIDNpwp, InvoicesInvoiceTaxIDTypeIlVAT, InvoicesInvoiceTaxIDTypeInGst, InvoicesInvoiceTaxIDTypeIsVAT, InvoicesInvoiceTaxIDTypeItCf, InvoicesInvoiceTaxIDTypeJpCn, InvoicesInvoiceTaxIDTypeJpRn, InvoicesInvoiceTaxIDTypeJpTrn, InvoicesInvoiceTaxIDTypeKePIN, InvoicesInvoiceTaxIDTypeKgTin, InvoicesInvoiceTaxIDTypeKhTin, InvoicesInvoiceTaxIDTypeKrBrn, InvoicesInvoiceTaxIDTypeKzBin, InvoicesInvoiceTaxIDTypeLaTin, InvoicesInvoiceTaxIDTypeLiUID, InvoicesInvoiceTaxIDTypeLiVAT, InvoicesInvoiceTaxIDTypeLkVAT, InvoicesInvoiceTaxIDTypeMaVAT, InvoicesInvoiceTaxIDTypeMdVAT, InvoicesInvoiceTaxIDTypeMePib, InvoicesInvoiceTaxIDTypeMkVAT, InvoicesInvoiceTaxIDTypeMrNif, InvoicesInvoiceTaxIDTypeMxRfc, InvoicesInvoiceTaxIDTypeMyFrp, InvoicesInvoiceTaxIDTypeMyItn, InvoicesInvoiceTaxIDTypeMySst, InvoicesInvoiceTaxIDTypeNgTin, InvoicesInvoiceTaxIDTypeNoVAT, InvoicesInvoiceTaxIDTypeNoVoec, InvoicesInvoiceTaxIDTypeNpPan, InvoicesInvoiceTaxIDTypeNzGst, InvoicesInvoiceTaxIDTypeOmVAT, InvoicesInvoiceTaxIDTypePeRuc, InvoicesInvoiceTaxIDTypePhTin, InvoicesInvoiceTaxIDTypePlNip, InvoicesInvoiceTaxIDTypePyRuc, InvoicesInvoiceTaxIDTypeRoTin, InvoicesInvoiceTaxIDTypeRsPib, InvoicesInvoiceTaxIDTypeRuInn, InvoicesInvoiceTaxIDTypeRuKpp, InvoicesInvoiceTaxIDTypeSaVAT, InvoicesInvoiceTaxIDTypeSgGst, InvoicesInvoiceTaxIDTypeSgUen, InvoicesInvoiceTaxIDTypeSiTin, InvoicesInvoiceTaxIDTypeSnNinea, InvoicesInvoiceTaxIDTypeSrFin, InvoicesInvoiceTaxIDTypeSvNit, InvoicesInvoiceTaxIDTypeThVAT, InvoicesInvoiceTaxIDTypeTjTin, InvoicesInvoiceTaxIDTypeTrTin, InvoicesInvoiceTaxIDTypeTwVAT, InvoicesInvoiceTaxIDTypeTzVAT, InvoicesInvoiceTaxIDTypeUaVAT, InvoicesInvoiceTaxIDTypeUgTin, InvoicesInvoiceTaxIDTypeUnknown, InvoicesInvoiceTaxIDTypeUsEin, InvoicesInvoiceTaxIDTypeUyRuc, InvoicesInvoiceTaxIDTypeUzTin, InvoicesInvoiceTaxIDTypeUzVAT, InvoicesInvoiceTaxIDTypeVeRif, InvoicesInvoiceTaxIDTypeVnTin, InvoicesInvoiceTaxIDTypeZaVAT, InvoicesInvoiceTaxIDTypeZmTin, InvoicesInvoiceTaxIDTypeZwTin:
-		return true
-	}
-	return false
-}
-
-// InvoicesPretaxCreditAmountType is what the field Type of InvoicesPretaxCreditAmount holds.
-type InvoicesPretaxCreditAmountType string
-
-// The values of InvoicesPretaxCreditAmountType that the schema knows.
-const (
-	InvoicesPretaxCreditAmountTypeCreditBalanceTransaction InvoicesPretaxCreditAmountType = "credit_balance_transaction"
-	InvoicesPretaxCreditAmountTypeDiscount                 InvoicesPretaxCreditAmountType = "discount"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v InvoicesPretaxCreditAmountType) Known() bool {
-	switch v {
-	case InvoicesPretaxCreditAmountTypeCreditBalanceTransaction, InvoicesPretaxCreditAmountTypeDiscount:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|a4|auto|letter|")
 }

@@ -19,24 +19,19 @@ const PaymentIntentAmountCapturableUpdatedType = "stripe.payment_intent.amount_c
 
 // PaymentIntentAmountCapturableUpdated is the payload of payment_intent.amount_capturable_updated.
 type PaymentIntentAmountCapturableUpdated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -52,24 +47,19 @@ const PaymentIntentCanceledType = "stripe.payment_intent.canceled"
 
 // PaymentIntentCanceled is the payload of payment_intent.canceled.
 type PaymentIntentCanceled struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -85,24 +75,19 @@ const PaymentIntentCreatedType = "stripe.payment_intent.created"
 
 // PaymentIntentCreated is the payload of payment_intent.created.
 type PaymentIntentCreated struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -118,24 +103,19 @@ const PaymentIntentPartiallyFundedType = "stripe.payment_intent.partially_funded
 
 // PaymentIntentPartiallyFunded is the payload of payment_intent.partially_funded.
 type PaymentIntentPartiallyFunded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -151,24 +131,19 @@ const PaymentIntentPaymentFailedType = "stripe.payment_intent.payment_failed"
 
 // PaymentIntentPaymentFailed is the payload of payment_intent.payment_failed.
 type PaymentIntentPaymentFailed struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -184,24 +159,19 @@ const PaymentIntentProcessingEventType = "stripe.payment_intent.processing"
 
 // PaymentIntentProcessingEvent is the payload of payment_intent.processing.
 type PaymentIntentProcessingEvent struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -217,24 +187,19 @@ const PaymentIntentRequiresActionType = "stripe.payment_intent.requires_action"
 
 // PaymentIntentRequiresAction is the payload of payment_intent.requires_action.
 type PaymentIntentRequiresAction struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -250,24 +215,19 @@ const PaymentIntentSucceededType = "stripe.payment_intent.succeeded"
 
 // PaymentIntentSucceeded is the payload of payment_intent.succeeded.
 type PaymentIntentSucceeded struct {
-	// The same on every delivery of one event.
-	ID string `json:"id"`
+	Account    *string                `json:"account,omitempty"`
+	APIVersion *string                `json:"api_version"`
+	Context    *string                `json:"context,omitempty"`
+	Created    payload.Unix           `json:"created"`
+	Data       PaymentIntentEventData `json:"data"`
+	ID         string                 `json:"id"`
+	Livemode   bool                   `json:"livemode"`
 	// Always "event".
-	Object string `json:"object"`
-	// The connected account that the event belongs to.
-	Account *string `json:"account,omitempty"`
-	// The API version that the data is written in.
-	APIVersion payload.Nullable[string] `json:"api_version,omitzero"`
-	Context    *string                  `json:"context,omitempty"`
-	Created    payload.Unix             `json:"created"`
-	Data       PaymentIntentEventData   `json:"data"`
-	// False for an event of a test or sandbox account.
-	Livemode bool `json:"livemode"`
-	// How many endpoints have yet to take the event.
-	PendingWebhooks int64 `json:"pending_webhooks"`
-	// The API request that caused the event.
-	Request payload.Nullable[EventRequest] `json:"request,omitzero"`
-	Type    string                         `json:"type"`
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -278,236 +238,74 @@ func (e PaymentIntentSucceeded) Validate() error {
 
 func (PaymentIntentSucceeded) isPaymentIntentEvent() {}
 
-// FundingInstructionsBankTransferAbaRecord is the schema's type
-// funding_instructions_bank_transfer_aba_record.
-type FundingInstructionsBankTransferAbaRecord struct {
-	AccountHolderAddress Address `json:"account_holder_address"`
-	AccountHolderName    string  `json:"account_holder_name"`
-	AccountNumber        string  `json:"account_number"`
-	AccountType          string  `json:"account_type"`
-	BankAddress          Address `json:"bank_address"`
-	BankName             string  `json:"bank_name"`
-	RoutingNumber        string  `json:"routing_number"`
-}
-
-// FundingInstructionsBankTransferFinancialAddress is the schema's type
-// funding_instructions_bank_transfer_financial_address.
-type FundingInstructionsBankTransferFinancialAddress struct {
-	Aba               *FundingInstructionsBankTransferAbaRecord                              `json:"aba,omitempty"`
-	IBAN              *FundingInstructionsBankTransferIBANRecord                             `json:"iban,omitempty"`
-	SortCode          *FundingInstructionsBankTransferSortCodeRecord                         `json:"sort_code,omitempty"`
-	Spei              *FundingInstructionsBankTransferSpeiRecord                             `json:"spei,omitempty"`
-	SupportedNetworks []FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem `json:"supported_networks,omitzero"`
-	Swift             *FundingInstructionsBankTransferSwiftRecord                            `json:"swift,omitempty"`
-	Type              FundingInstructionsBankTransferFinancialAddressType                    `json:"type"`
-	Zengin            *FundingInstructionsBankTransferZenginRecord                           `json:"zengin,omitempty"`
-}
-
-// FundingInstructionsBankTransferIBANRecord is the schema's type
-// funding_instructions_bank_transfer_iban_record.
-type FundingInstructionsBankTransferIBANRecord struct {
-	AccountHolderAddress Address `json:"account_holder_address"`
-	AccountHolderName    string  `json:"account_holder_name"`
-	BankAddress          Address `json:"bank_address"`
-	BIC                  string  `json:"bic"`
-	Country              string  `json:"country"`
-	IBAN                 string  `json:"iban"`
-}
-
-// FundingInstructionsBankTransferSortCodeRecord is the schema's type
-// funding_instructions_bank_transfer_sort_code_record.
-type FundingInstructionsBankTransferSortCodeRecord struct {
-	AccountHolderAddress Address `json:"account_holder_address"`
-	AccountHolderName    string  `json:"account_holder_name"`
-	AccountNumber        string  `json:"account_number"`
-	BankAddress          Address `json:"bank_address"`
-	SortCode             string  `json:"sort_code"`
-}
-
-// FundingInstructionsBankTransferSpeiRecord is the schema's type
-// funding_instructions_bank_transfer_spei_record.
-type FundingInstructionsBankTransferSpeiRecord struct {
-	AccountHolderAddress Address `json:"account_holder_address"`
-	AccountHolderName    string  `json:"account_holder_name"`
-	BankAddress          Address `json:"bank_address"`
-	BankCode             string  `json:"bank_code"`
-	BankName             string  `json:"bank_name"`
-	Clabe                string  `json:"clabe"`
-}
-
-// FundingInstructionsBankTransferSwiftRecord is the schema's type
-// funding_instructions_bank_transfer_swift_record.
-type FundingInstructionsBankTransferSwiftRecord struct {
-	AccountHolderAddress Address `json:"account_holder_address"`
-	AccountHolderName    string  `json:"account_holder_name"`
-	AccountNumber        string  `json:"account_number"`
-	AccountType          string  `json:"account_type"`
-	BankAddress          Address `json:"bank_address"`
-	BankName             string  `json:"bank_name"`
-	SwiftCode            string  `json:"swift_code"`
-}
-
-// FundingInstructionsBankTransferZenginRecord is the schema's type
-// funding_instructions_bank_transfer_zengin_record.
-type FundingInstructionsBankTransferZenginRecord struct {
-	AccountHolderAddress Address                  `json:"account_holder_address"`
-	AccountHolderName    payload.Nullable[string] `json:"account_holder_name,omitzero"`
-	AccountNumber        payload.Nullable[string] `json:"account_number,omitzero"`
-	AccountType          payload.Nullable[string] `json:"account_type,omitzero"`
-	BankAddress          Address                  `json:"bank_address"`
-	BankCode             payload.Nullable[string] `json:"bank_code,omitzero"`
-	BankName             payload.Nullable[string] `json:"bank_name,omitzero"`
-	BranchCode           payload.Nullable[string] `json:"branch_code,omitzero"`
-	BranchName           payload.Nullable[string] `json:"branch_name,omitzero"`
-}
-
-// PaymentData is the schema's type payment_data.
-type PaymentData struct {
-	Description *string           `json:"description,omitempty"`
-	Metadata    map[string]string `json:"metadata,omitzero"`
-}
-
-// AmountDetails is the schema's type payment_flows_amount_details.
-type AmountDetails struct {
-	DiscountAmount *int64                  `json:"discount_amount,omitempty"`
-	Error          *AmountDetailsError     `json:"error,omitempty"`
-	LineItems      *AmountDetailsLineItems `json:"line_items,omitempty"`
-	Shipping       *AmountDetailsShipping  `json:"shipping,omitempty"`
-	Tax            *AmountDetailsTax       `json:"tax,omitempty"`
-	Tip            *AmountDetailsClientTip `json:"tip,omitempty"`
-}
-
-// AmountDetailsLineItems is what the field LineItems of AmountDetails holds.
-type AmountDetailsLineItems struct {
-	Data    []PaymentIntentAmountDetailsLineItem `json:"data"`
-	HasMore bool                                 `json:"has_more"`
-	// Always "list".
-	Object string `json:"object"`
-	URL    string `json:"url"`
-}
-
-// AmountDetailsClientTip is the schema's type payment_flows_amount_details_client_resource_tip.
-type AmountDetailsClientTip struct {
-	Amount *int64 `json:"amount,omitempty"`
-}
-
-// AmountDetailsError is the schema's type payment_flows_amount_details_resource_error.
-type AmountDetailsError struct {
-	Code    payload.Nullable[AmountDetailsErrorCode] `json:"code,omitzero"`
-	Message payload.Nullable[string]                 `json:"message,omitzero"`
-}
-
-// AmountDetailsLineItemsListLineItemTax is the schema's type
-// payment_flows_amount_details_resource_line_items_list_resource_line_item_resource_tax.
-type AmountDetailsLineItemsListLineItemTax struct {
-	TotalTaxAmount int64 `json:"total_tax_amount"`
-}
-
-// AmountDetailsShipping is the schema's type payment_flows_amount_details_resource_shipping.
-type AmountDetailsShipping struct {
-	Amount         payload.Nullable[int64]  `json:"amount,omitzero"`
-	FromPostalCode payload.Nullable[string] `json:"from_postal_code,omitzero"`
-	ToPostalCode   payload.Nullable[string] `json:"to_postal_code,omitzero"`
-}
-
-// AmountDetailsTax is the schema's type payment_flows_amount_details_resource_tax.
-type AmountDetailsTax struct {
-	TotalTaxAmount payload.Nullable[int64] `json:"total_tax_amount,omitzero"`
-}
-
-// AutomaticPaymentMethodsPaymentIntent is the schema's type
-// payment_flows_automatic_payment_methods_payment_intent.
-type AutomaticPaymentMethodsPaymentIntent struct {
-	AllowRedirects *AutomaticPaymentMethodsPaymentIntentAllowRedirects `json:"allow_redirects,omitempty"`
-	Enabled        bool                                                `json:"enabled"`
-}
-
-// PaymentDetails is the schema's type payment_flows_payment_details.
-type PaymentDetails struct {
-	CustomerReference payload.Nullable[string] `json:"customer_reference,omitzero"`
-	OrderReference    payload.Nullable[string] `json:"order_reference,omitzero"`
-}
-
-// PaymentIntentAsyncWorkflows is the schema's type payment_flows_payment_intent_async_workflows.
-type PaymentIntentAsyncWorkflows struct {
-	Inputs *PaymentIntentAsyncWorkflowsInputs `json:"inputs,omitempty"`
-}
-
-// PaymentIntentAsyncWorkflowsInputs is the schema's type
-// payment_flows_payment_intent_async_workflows_resource_inputs.
-type PaymentIntentAsyncWorkflowsInputs struct {
-	Tax *PaymentIntentAsyncWorkflowsInputsTax `json:"tax,omitempty"`
-}
-
-// PaymentIntentAsyncWorkflowsInputsTax is the schema's type
-// payment_flows_payment_intent_async_workflows_resource_inputs_resource_tax.
-type PaymentIntentAsyncWorkflowsInputsTax struct {
-	Calculation string `json:"calculation"`
-}
-
 // PaymentIntent is the schema's type payment_intent.
 type PaymentIntent struct {
-	ID string `json:"id"`
+	AllowedPaymentMethodTypes  []PaymentIntentAllowedPaymentMethodTypesItem      `json:"allowed_payment_method_types"`
+	Amount                     int64                                             `json:"amount"`
+	AmountCapturable           int64                                             `json:"amount_capturable"`
+	AmountDetails              *PaymentFlowsAmountDetails                        `json:"amount_details,omitempty"`
+	AmountReceived             int64                                             `json:"amount_received"`
+	Application                payload.Expandable[Application]                   `json:"application"`
+	ApplicationFeeAmount       *int64                                            `json:"application_fee_amount"`
+	AsyncWorkflows             *PaymentFlowsPaymentIntentAsyncWorkflows          `json:"async_workflows,omitempty"`
+	AutomaticPaymentMethods    *PaymentFlowsAutomaticPaymentMethodsPaymentIntent `json:"automatic_payment_methods"`
+	CanceledAt                 *payload.Unix                                     `json:"canceled_at"`
+	CancellationReason         *PaymentIntentCancellationReason                  `json:"cancellation_reason"`
+	CaptureMethod              PaymentIntentCaptureMethod                        `json:"capture_method"`
+	ClientSecret               *string                                           `json:"client_secret"`
+	ConfirmationMethod         PaymentIntentConfirmationMethod                   `json:"confirmation_method"`
+	Created                    payload.Unix                                      `json:"created"`
+	Currency                   string                                            `json:"currency"`
+	Customer                   payload.Expandable[Customer]                      `json:"customer"`
+	CustomerAccount            *string                                           `json:"customer_account"`
+	Description                *string                                           `json:"description"`
+	ExcludedPaymentMethodTypes []PaymentIntentExcludedPaymentMethodTypesItem     `json:"excluded_payment_method_types"`
+	FxQuote                    payload.Nullable[string]                          `json:"fx_quote,omitzero"`
+	Hooks                      *PaymentFlowsPaymentIntentAsyncWorkflows          `json:"hooks,omitempty"`
+	ID                         string                                            `json:"id"`
+	LastPaymentError           *APIErrors                                        `json:"last_payment_error"`
+	LatestCharge               payload.Expandable[Charge]                        `json:"latest_charge"`
+	Livemode                   bool                                              `json:"livemode"`
+	ManagedPayments            *SmorResourceManagedPayments                      `json:"managed_payments"`
+	Metadata                   map[string]string                                 `json:"metadata"`
+	NextAction                 *PaymentIntentNextAction                          `json:"next_action"`
 	// Always "payment_intent".
-	Object                            string                                                          `json:"object"`
-	AllowedPaymentMethodTypes         payload.Nullable[[]PaymentIntentAllowedPaymentMethodTypesItem]  `json:"allowed_payment_method_types,omitzero"`
-	Amount                            *int64                                                          `json:"amount,omitempty"`
-	AmountCapturable                  *int64                                                          `json:"amount_capturable,omitempty"`
-	AmountDetails                     *AmountDetails                                                  `json:"amount_details,omitempty"`
-	AmountReceived                    *int64                                                          `json:"amount_received,omitempty"`
-	Application                       payload.Expandable[json.RawMessage]                             `json:"application,omitzero"`
-	ApplicationFeeAmount              payload.Nullable[int64]                                         `json:"application_fee_amount,omitzero"`
-	AutomaticPaymentMethods           payload.Nullable[AutomaticPaymentMethodsPaymentIntent]          `json:"automatic_payment_methods,omitzero"`
-	CanceledAt                        payload.Nullable[payload.Unix]                                  `json:"canceled_at,omitzero"`
-	CancellationReason                payload.Nullable[PaymentIntentCancellationReason]               `json:"cancellation_reason,omitzero"`
-	CaptureMethod                     *PaymentIntentCaptureMethod                                     `json:"capture_method,omitempty"`
-	ClientSecret                      payload.Nullable[string]                                        `json:"client_secret,omitzero"`
-	ConfirmationMethod                *PaymentIntentConfirmationMethod                                `json:"confirmation_method,omitempty"`
-	Created                           payload.Unix                                                    `json:"created"`
-	Currency                          *string                                                         `json:"currency,omitempty"`
-	Customer                          payload.Expandable[Customer]                                    `json:"customer,omitzero"`
-	CustomerAccount                   payload.Nullable[string]                                        `json:"customer_account,omitzero"`
-	Description                       payload.Nullable[string]                                        `json:"description,omitzero"`
-	ExcludedPaymentMethodTypes        payload.Nullable[[]PaymentIntentExcludedPaymentMethodTypesItem] `json:"excluded_payment_method_types,omitzero"`
-	Hooks                             *PaymentIntentAsyncWorkflows                                    `json:"hooks,omitempty"`
-	LastPaymentError                  payload.Nullable[APIErrors]                                     `json:"last_payment_error,omitzero"`
-	LatestCharge                      payload.Expandable[Charge]                                      `json:"latest_charge,omitzero"`
-	Livemode                          bool                                                            `json:"livemode"`
-	ManagedPayments                   payload.Nullable[SmorManagedPayments]                           `json:"managed_payments,omitzero"`
-	Metadata                          map[string]string                                               `json:"metadata,omitzero"`
-	NextAction                        payload.Nullable[PaymentIntentNextAction]                       `json:"next_action,omitzero"`
-	OnBehalfOf                        payload.Expandable[json.RawMessage]                             `json:"on_behalf_of,omitzero"`
-	PaymentDetails                    *PaymentDetails                                                 `json:"payment_details,omitempty"`
-	PaymentMethod                     payload.Expandable[json.RawMessage]                             `json:"payment_method,omitzero"`
-	PaymentMethodConfigurationDetails json.RawMessage                                                 `json:"payment_method_configuration_details,omitempty"`
-	PaymentMethodOptions              json.RawMessage                                                 `json:"payment_method_options,omitempty"`
-	PaymentMethodTypes                []string                                                        `json:"payment_method_types,omitzero"`
-	PresentmentDetails                *PaymentIntentPresentmentDetails                                `json:"presentment_details,omitempty"`
-	Processing                        payload.Nullable[PaymentIntentProcessing]                       `json:"processing,omitzero"`
-	ReceiptEmail                      payload.Nullable[string]                                        `json:"receipt_email,omitzero"`
-	Review                            payload.Expandable[json.RawMessage]                             `json:"review,omitzero"`
-	SetupFutureUsage                  payload.Nullable[PaymentIntentSetupFutureUsage]                 `json:"setup_future_usage,omitzero"`
-	Shipping                          payload.Nullable[Shipping]                                      `json:"shipping,omitzero"`
-	StatementDescriptor               payload.Nullable[string]                                        `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix         payload.Nullable[string]                                        `json:"statement_descriptor_suffix,omitzero"`
-	Status                            PaymentIntentStatus                                             `json:"status"`
-	TransferData                      payload.Nullable[TransferData]                                  `json:"transfer_data,omitzero"`
-	TransferGroup                     payload.Nullable[string]                                        `json:"transfer_group,omitzero"`
+	Object                            string                                                   `json:"object"`
+	OnBehalfOf                        payload.Expandable[Account]                              `json:"on_behalf_of"`
+	PaymentDetails                    *PaymentFlowsPaymentDetails                              `json:"payment_details,omitempty"`
+	PaymentMethod                     payload.Expandable[PaymentMethod]                        `json:"payment_method"`
+	PaymentMethodConfigurationDetails *PaymentMethodConfigBizPaymentMethodConfigurationDetails `json:"payment_method_configuration_details"`
+	PaymentMethodOptions              *PaymentIntentPaymentMethodOptions                       `json:"payment_method_options"`
+	PaymentMethodTypes                []string                                                 `json:"payment_method_types"`
+	PresentmentDetails                *PaymentFlowsPaymentIntentPresentmentDetails             `json:"presentment_details,omitempty"`
+	Processing                        *PaymentIntentProcessing                                 `json:"processing"`
+	ReceiptEmail                      *string                                                  `json:"receipt_email"`
+	Redaction                         payload.Nullable[Redaction]                              `json:"redaction,omitzero"`
+	Review                            payload.Expandable[Review]                               `json:"review"`
+	SecretKeyConfirmation             *PaymentIntentSecretKeyConfirmation                      `json:"secret_key_confirmation,omitempty"`
+	SetupFutureUsage                  *PaymentIntentSetupFutureUsage                           `json:"setup_future_usage"`
+	Shipping                          *Shipping                                                `json:"shipping"`
+	Source                            payload.Expandable[PaymentIntentSource]                  `json:"source"`
+	StatementDescriptor               *string                                                  `json:"statement_descriptor"`
+	StatementDescriptorSuffix         *string                                                  `json:"statement_descriptor_suffix"`
+	Status                            PaymentIntentStatus                                      `json:"status"`
+	TransferData                      payload.Nullable[TransferData]                           `json:"transfer_data,omitzero"`
+	TransferGroup                     *string                                                  `json:"transfer_group"`
 }
 
 // PaymentIntentAmountDetailsLineItem is the schema's type payment_intent_amount_details_line_item.
 type PaymentIntentAmountDetailsLineItem struct {
-	ID string `json:"id"`
+	DiscountAmount *int64 `json:"discount_amount"`
+	ID             string `json:"id"`
 	// Always "payment_intent_amount_details_line_item".
-	Object               string                                                  `json:"object"`
-	DiscountAmount       payload.Nullable[int64]                                 `json:"discount_amount,omitzero"`
-	PaymentMethodOptions json.RawMessage                                         `json:"payment_method_options,omitempty"`
-	ProductCode          payload.Nullable[string]                                `json:"product_code,omitzero"`
-	ProductName          string                                                  `json:"product_name"`
-	Quantity             int64                                                   `json:"quantity"`
-	Tax                  payload.Nullable[AmountDetailsLineItemsListLineItemTax] `json:"tax,omitzero"`
-	UnitCost             int64                                                   `json:"unit_cost"`
-	UnitOfMeasure        payload.Nullable[string]                                `json:"unit_of_measure,omitzero"`
+	Object               string                                                                                      `json:"object"`
+	PaymentMethodOptions *PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourcePaymentMethodOptions `json:"payment_method_options"`
+	ProductCode          *string                                                                                     `json:"product_code"`
+	ProductName          string                                                                                      `json:"product_name"`
+	Quantity             int64                                                                                       `json:"quantity"`
+	Tax                  *PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax                  `json:"tax"`
+	UnitCost             int64                                                                                       `json:"unit_cost"`
+	UnitOfMeasure        *string                                                                                     `json:"unit_of_measure"`
 }
 
 // PaymentIntentCardProcessing is the schema's type payment_intent_card_processing.
@@ -517,8 +315,7 @@ type PaymentIntentCardProcessing struct {
 
 // PaymentIntentEventData is what the field Data of PaymentIntentEvent holds.
 type PaymentIntentEventData struct {
-	Object PaymentIntent `json:"object"`
-	// The values that changed, as they were before; only in events whose type ends in updated.
+	Object             PaymentIntent   `json:"object"`
 	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
@@ -551,25 +348,25 @@ type PaymentIntentNextAction struct {
 // PaymentIntentNextActionAlipayHandleRedirect is the schema's type
 // payment_intent_next_action_alipay_handle_redirect.
 type PaymentIntentNextActionAlipayHandleRedirect struct {
-	NativeData payload.Nullable[string] `json:"native_data,omitzero"`
-	NativeURL  payload.Nullable[string] `json:"native_url,omitzero"`
-	ReturnURL  payload.Nullable[string] `json:"return_url,omitzero"`
-	URL        payload.Nullable[string] `json:"url,omitzero"`
+	NativeData *string `json:"native_data"`
+	NativeURL  *string `json:"native_url"`
+	ReturnURL  *string `json:"return_url"`
+	URL        *string `json:"url"`
 }
 
 // PaymentIntentNextActionBoleto is the schema's type payment_intent_next_action_boleto.
 type PaymentIntentNextActionBoleto struct {
-	ExpiresAt        payload.Nullable[payload.Unix] `json:"expires_at,omitzero"`
-	HostedVoucherURL payload.Nullable[string]       `json:"hosted_voucher_url,omitzero"`
-	Number           payload.Nullable[string]       `json:"number,omitzero"`
-	PDF              payload.Nullable[string]       `json:"pdf,omitzero"`
+	ExpiresAt        *payload.Unix `json:"expires_at"`
+	HostedVoucherURL *string       `json:"hosted_voucher_url"`
+	Number           *string       `json:"number"`
+	PDF              *string       `json:"pdf"`
 }
 
 // PaymentIntentNextActionCardAwaitNotification is the schema's type
 // payment_intent_next_action_card_await_notification.
 type PaymentIntentNextActionCardAwaitNotification struct {
-	ChargeAttemptAt          payload.Nullable[payload.Unix] `json:"charge_attempt_at,omitzero"`
-	CustomerApprovalRequired payload.Nullable[bool]         `json:"customer_approval_required,omitzero"`
+	ChargeAttemptAt          *payload.Unix `json:"charge_attempt_at"`
+	CustomerApprovalRequired *bool         `json:"customer_approval_required"`
 }
 
 // PaymentIntentNextActionCashappHandleRedirectOrDisplayQRCode is the schema's type
@@ -591,44 +388,44 @@ type PaymentIntentNextActionCashappQRCode struct {
 // PaymentIntentNextActionDisplayBankTransferInstructions is the schema's type
 // payment_intent_next_action_display_bank_transfer_instructions.
 type PaymentIntentNextActionDisplayBankTransferInstructions struct {
-	AmountRemaining       payload.Nullable[int64]                                    `json:"amount_remaining,omitzero"`
-	Currency              payload.Nullable[string]                                   `json:"currency,omitzero"`
+	AmountRemaining       *int64                                                     `json:"amount_remaining"`
+	Currency              *string                                                    `json:"currency"`
 	FinancialAddresses    []FundingInstructionsBankTransferFinancialAddress          `json:"financial_addresses,omitzero"`
-	HostedInstructionsURL payload.Nullable[string]                                   `json:"hosted_instructions_url,omitzero"`
-	Reference             payload.Nullable[string]                                   `json:"reference,omitzero"`
+	HostedInstructionsURL *string                                                    `json:"hosted_instructions_url"`
+	Reference             *string                                                    `json:"reference"`
 	Type                  PaymentIntentNextActionDisplayBankTransferInstructionsType `json:"type"`
 }
 
 // PaymentIntentNextActionDisplayMultibancoDetails is the schema's type
 // payment_intent_next_action_display_multibanco_details.
 type PaymentIntentNextActionDisplayMultibancoDetails struct {
-	Entity           payload.Nullable[string]       `json:"entity,omitzero"`
-	ExpiresAt        payload.Nullable[payload.Unix] `json:"expires_at,omitzero"`
-	HostedVoucherURL payload.Nullable[string]       `json:"hosted_voucher_url,omitzero"`
-	Reference        payload.Nullable[string]       `json:"reference,omitzero"`
+	Entity           *string       `json:"entity"`
+	ExpiresAt        *payload.Unix `json:"expires_at"`
+	HostedVoucherURL *string       `json:"hosted_voucher_url"`
+	Reference        *string       `json:"reference"`
 }
 
 // PaymentIntentNextActionDisplayOxxoDetails is the schema's type
 // payment_intent_next_action_display_oxxo_details.
 type PaymentIntentNextActionDisplayOxxoDetails struct {
-	ExpiresAfter     payload.Nullable[payload.Unix] `json:"expires_after,omitzero"`
-	HostedVoucherURL payload.Nullable[string]       `json:"hosted_voucher_url,omitzero"`
-	Number           payload.Nullable[string]       `json:"number,omitzero"`
+	ExpiresAfter     *payload.Unix `json:"expires_after"`
+	HostedVoucherURL *string       `json:"hosted_voucher_url"`
+	Number           *string       `json:"number"`
 }
 
 // PaymentIntentNextActionKlarnaDisplayQRCode is the schema's type
 // payment_intent_next_action_klarna_display_qr_code.
 type PaymentIntentNextActionKlarnaDisplayQRCode struct {
-	Data        string                         `json:"data"`
-	ExpiresAt   payload.Nullable[payload.Unix] `json:"expires_at,omitzero"`
-	ImageURLPNG string                         `json:"image_url_png"`
-	ImageURLSVG string                         `json:"image_url_svg"`
+	Data        string        `json:"data"`
+	ExpiresAt   *payload.Unix `json:"expires_at"`
+	ImageURLPNG string        `json:"image_url_png"`
+	ImageURLSVG string        `json:"image_url_svg"`
 }
 
 // PaymentIntentNextActionKonbini is the schema's type payment_intent_next_action_konbini.
 type PaymentIntentNextActionKonbini struct {
 	ExpiresAt        payload.Unix                         `json:"expires_at"`
-	HostedVoucherURL payload.Nullable[string]             `json:"hosted_voucher_url,omitzero"`
+	HostedVoucherURL *string                              `json:"hosted_voucher_url"`
 	Stores           PaymentIntentNextActionKonbiniStores `json:"stores"`
 }
 
@@ -661,19 +458,19 @@ type PaymentIntentNextActionKonbiniSeicomart struct {
 
 // PaymentIntentNextActionKonbiniStores is the schema's type payment_intent_next_action_konbini_stores.
 type PaymentIntentNextActionKonbiniStores struct {
-	Familymart payload.Nullable[PaymentIntentNextActionKonbiniFamilymart] `json:"familymart,omitzero"`
-	Lawson     payload.Nullable[PaymentIntentNextActionKonbiniLawson]     `json:"lawson,omitzero"`
-	Ministop   payload.Nullable[PaymentIntentNextActionKonbiniMinistop]   `json:"ministop,omitzero"`
-	Seicomart  payload.Nullable[PaymentIntentNextActionKonbiniSeicomart]  `json:"seicomart,omitzero"`
+	Familymart *PaymentIntentNextActionKonbiniFamilymart `json:"familymart"`
+	Lawson     *PaymentIntentNextActionKonbiniLawson     `json:"lawson"`
+	Ministop   *PaymentIntentNextActionKonbiniMinistop   `json:"ministop"`
+	Seicomart  *PaymentIntentNextActionKonbiniSeicomart  `json:"seicomart"`
 }
 
 // PaymentIntentNextActionPaynowDisplayQRCode is the schema's type
 // payment_intent_next_action_paynow_display_qr_code.
 type PaymentIntentNextActionPaynowDisplayQRCode struct {
-	Data                  string                   `json:"data"`
-	HostedInstructionsURL payload.Nullable[string] `json:"hosted_instructions_url,omitzero"`
-	ImageURLPNG           string                   `json:"image_url_png"`
-	ImageURLSVG           string                   `json:"image_url_svg"`
+	Data                  string  `json:"data"`
+	HostedInstructionsURL *string `json:"hosted_instructions_url"`
+	ImageURLPNG           string  `json:"image_url_png"`
+	ImageURLSVG           string  `json:"image_url_svg"`
 }
 
 // PaymentIntentNextActionPixDisplayQRCode is the schema's type
@@ -698,14 +495,15 @@ type PaymentIntentNextActionPromptpayDisplayQRCode struct {
 // PaymentIntentNextActionRedirectToURL is the schema's type
 // payment_intent_next_action_redirect_to_url.
 type PaymentIntentNextActionRedirectToURL struct {
-	ReturnURL payload.Nullable[string] `json:"return_url,omitzero"`
-	URL       payload.Nullable[string] `json:"url,omitzero"`
+	ReturnURL *string `json:"return_url"`
+	URL       *string `json:"url"`
 }
 
 // PaymentIntentNextActionSwishHandleRedirectOrDisplayQRCode is the schema's type
 // payment_intent_next_action_swish_handle_redirect_or_display_qr_code.
 type PaymentIntentNextActionSwishHandleRedirectOrDisplayQRCode struct {
 	HostedInstructionsURL string                             `json:"hosted_instructions_url"`
+	MobileAuthURL         string                             `json:"mobile_auth_url"`
 	QRCode                PaymentIntentNextActionSwishQRCode `json:"qr_code"`
 }
 
@@ -733,9 +531,9 @@ type PaymentIntentNextActionUpiqrCode struct {
 // PaymentIntentNextActionVerifyWithMicrodeposits is the schema's type
 // payment_intent_next_action_verify_with_microdeposits.
 type PaymentIntentNextActionVerifyWithMicrodeposits struct {
-	ArrivalDate           payload.Unix                                                                     `json:"arrival_date"`
-	HostedVerificationURL string                                                                           `json:"hosted_verification_url"`
-	MicrodepositType      payload.Nullable[PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositType] `json:"microdeposit_type,omitzero"`
+	ArrivalDate           payload.Unix                                                    `json:"arrival_date"`
+	HostedVerificationURL string                                                          `json:"hosted_verification_url"`
+	MicrodepositType      *PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositType `json:"microdeposit_type"`
 }
 
 // PaymentIntentNextActionWechatPayDisplayQRCode is the schema's type
@@ -766,6 +564,229 @@ type PaymentIntentNextActionWechatPayRedirectToIosApp struct {
 	NativeURL string `json:"native_url"`
 }
 
+// PaymentIntentPaymentMethodOptions is the schema's type payment_intent_payment_method_options.
+type PaymentIntentPaymentMethodOptions struct {
+	AcssDebit        *PaymentIntentPaymentMethodOptionsAcssDebit                      `json:"acss_debit,omitempty"`
+	Affirm           *PaymentMethodOptionsAffirm                                      `json:"affirm,omitempty"`
+	AfterpayClearpay *PaymentMethodOptionsAfterpayClearpay                            `json:"afterpay_clearpay,omitempty"`
+	Alipay           *PaymentMethodOptionsAlipay                                      `json:"alipay,omitempty"`
+	Alma             *PaymentMethodOptionsAlma                                        `json:"alma,omitempty"`
+	AmazonPay        *PaymentMethodOptionsAmazonPay                                   `json:"amazon_pay,omitempty"`
+	AuBecsDebit      *PaymentIntentPaymentMethodOptionsAuBecsDebit                    `json:"au_becs_debit,omitempty"`
+	BacsDebit        *PaymentIntentPaymentMethodOptionsBacsDebit                      `json:"bacs_debit,omitempty"`
+	Bancontact       *PaymentMethodOptionsBancontact                                  `json:"bancontact,omitempty"`
+	Billie           *PaymentMethodOptionsBillie                                      `json:"billie,omitempty"`
+	Bizum            json.RawMessage                                                  `json:"bizum,omitempty"`
+	Blik             *PaymentIntentPaymentMethodOptionsBlik                           `json:"blik,omitempty"`
+	Boleto           *PaymentMethodOptionsBoleto                                      `json:"boleto,omitempty"`
+	Card             *PaymentIntentPaymentMethodOptionsCard                           `json:"card,omitempty"`
+	CardPresent      *PaymentMethodOptionsCardPresent                                 `json:"card_present,omitempty"`
+	Cashapp          *PaymentMethodOptionsCashapp                                     `json:"cashapp,omitempty"`
+	Crypto           *PaymentMethodOptionsCrypto                                      `json:"crypto,omitempty"`
+	CustomerBalance  *PaymentMethodOptionsCustomerBalance                             `json:"customer_balance,omitempty"`
+	Eps              *PaymentIntentPaymentMethodOptionsEps                            `json:"eps,omitempty"`
+	Fpx              *PaymentMethodOptionsFpx                                         `json:"fpx,omitempty"`
+	Giropay          *PaymentMethodOptionsGiropay                                     `json:"giropay,omitempty"`
+	Gopay            *PaymentMethodOptionsGopay                                       `json:"gopay,omitempty"`
+	Grabpay          *PaymentMethodOptionsGrabpay                                     `json:"grabpay,omitempty"`
+	IDBankTransfer   *PaymentMethodOptionsIDBankTransfer                              `json:"id_bank_transfer,omitempty"`
+	Ideal            *PaymentMethodOptionsIdeal                                       `json:"ideal,omitempty"`
+	InteracPresent   json.RawMessage                                                  `json:"interac_present,omitempty"`
+	KakaoPay         *PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptions   `json:"kakao_pay,omitempty"`
+	Klarna           *PaymentMethodOptionsKlarna                                      `json:"klarna,omitempty"`
+	Konbini          *PaymentMethodOptionsKonbini                                     `json:"konbini,omitempty"`
+	KrCard           *PaymentMethodOptionsKrCard                                      `json:"kr_card,omitempty"`
+	Link             *PaymentIntentPaymentMethodOptionsLink                           `json:"link,omitempty"`
+	MbWay            *PaymentMethodOptionsMbWay                                       `json:"mb_way,omitempty"`
+	Mobilepay        *PaymentIntentPaymentMethodOptionsMobilepay                      `json:"mobilepay,omitempty"`
+	Multibanco       *PaymentMethodOptionsMultibanco                                  `json:"multibanco,omitempty"`
+	NaverPay         *PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptions   `json:"naver_pay,omitempty"`
+	NzBankAccount    *PaymentIntentPaymentMethodOptionsNzBankAccount                  `json:"nz_bank_account,omitempty"`
+	Oxxo             *PaymentMethodOptionsOxxo                                        `json:"oxxo,omitempty"`
+	P24              *PaymentMethodOptionsP24                                         `json:"p24,omitempty"`
+	PayByBank        json.RawMessage                                                  `json:"pay_by_bank,omitempty"`
+	Payco            *PaymentFlowsPrivatePaymentMethodsPaycoPaymentMethodOptions      `json:"payco,omitempty"`
+	Paynow           *PaymentMethodOptionsPaynow                                      `json:"paynow,omitempty"`
+	Paypal           *PaymentMethodOptionsPaypal                                      `json:"paypal,omitempty"`
+	Paypay           json.RawMessage                                                  `json:"paypay,omitempty"`
+	Payto            *PaymentIntentPaymentMethodOptionsPayto                          `json:"payto,omitempty"`
+	Pix              *PaymentMethodOptionsPix                                         `json:"pix,omitempty"`
+	Promptpay        *PaymentMethodOptionsPromptpay                                   `json:"promptpay,omitempty"`
+	Qris             *PaymentMethodOptionsQris                                        `json:"qris,omitempty"`
+	Rechnung         json.RawMessage                                                  `json:"rechnung,omitempty"`
+	RevolutPay       *PaymentMethodOptionsRevolutPay                                  `json:"revolut_pay,omitempty"`
+	SamsungPay       *PaymentFlowsPrivatePaymentMethodsSamsungPayPaymentMethodOptions `json:"samsung_pay,omitempty"`
+	Satispay         *PaymentMethodOptionsSatispay                                    `json:"satispay,omitempty"`
+	Scalapay         *PaymentMethodOptionsScalapay                                    `json:"scalapay,omitempty"`
+	SEPADebit        *PaymentIntentPaymentMethodOptionsSEPADebit                      `json:"sepa_debit,omitempty"`
+	Shopeepay        *PaymentMethodOptionsShopeepay                                   `json:"shopeepay,omitempty"`
+	Sofort           *PaymentMethodOptionsSofort                                      `json:"sofort,omitempty"`
+	StripeBalance    *PaymentIntentPaymentMethodOptionsStripeBalance                  `json:"stripe_balance,omitempty"`
+	Sunbit           *PaymentMethodOptionsSunbit                                      `json:"sunbit,omitempty"`
+	Swish            *PaymentIntentPaymentMethodOptionsSwish                          `json:"swish,omitempty"`
+	Twint            *PaymentMethodOptionsTwint                                       `json:"twint,omitempty"`
+	Upi              *PaymentMethodOptionsUpi                                         `json:"upi,omitempty"`
+	UsBankAccount    *PaymentIntentPaymentMethodOptionsUsBankAccount                  `json:"us_bank_account,omitempty"`
+	WechatPay        *PaymentMethodOptionsWechatPay                                   `json:"wechat_pay,omitempty"`
+	Zip              *PaymentMethodOptionsZip                                         `json:"zip,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsAcssDebit is the schema's type
+// payment_intent_payment_method_options_acss_debit.
+type PaymentIntentPaymentMethodOptionsAcssDebit struct {
+	MandateOptions     *PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebit     `json:"mandate_options,omitempty"`
+	SetupFutureUsage   *PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage   `json:"setup_future_usage,omitempty"`
+	TargetDate         *string                                                       `json:"target_date,omitempty"`
+	VerificationMethod *PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod `json:"verification_method,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsAuBecsDebit is the schema's type
+// payment_intent_payment_method_options_au_becs_debit.
+type PaymentIntentPaymentMethodOptionsAuBecsDebit struct {
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                       `json:"target_date,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsBacsDebit is the schema's type
+// payment_intent_payment_method_options_bacs_debit.
+type PaymentIntentPaymentMethodOptionsBacsDebit struct {
+	MandateOptions   *PaymentIntentPaymentMethodOptionsMandateOptionsBacsDebit   `json:"mandate_options,omitempty"`
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                     `json:"target_date,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsBlik is the schema's type
+// payment_intent_payment_method_options_blik.
+type PaymentIntentPaymentMethodOptionsBlik struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsCard is the schema's type
+// payment_intent_payment_method_options_card.
+type PaymentIntentPaymentMethodOptionsCard struct {
+	// Always "manual".
+	CaptureMethod                   *string                                                               `json:"capture_method,omitempty"`
+	Installments                    *PaymentMethodOptionsCardInstallments                                 `json:"installments"`
+	MandateOptions                  *PaymentMethodOptionsCardMandateOptions                               `json:"mandate_options"`
+	Network                         *PaymentIntentPaymentMethodOptionsCardNetwork                         `json:"network"`
+	RequestDecrementalAuthorization *PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization `json:"request_decremental_authorization,omitempty"`
+	RequestExtendedAuthorization    *PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization    `json:"request_extended_authorization,omitempty"`
+	RequestIncrementalAuthorization *PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization `json:"request_incremental_authorization,omitempty"`
+	RequestMulticapture             *PaymentIntentPaymentMethodOptionsCardRequestMulticapture             `json:"request_multicapture,omitempty"`
+	RequestOvercapture              *PaymentIntentPaymentMethodOptionsCardRequestOvercapture              `json:"request_overcapture,omitempty"`
+	RequestPartialAuthorization     *PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization     `json:"request_partial_authorization,omitempty"`
+	RequestThreeDSecure             *PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure             `json:"request_three_d_secure"`
+	RequireCVCRecollection          *bool                                                                 `json:"require_cvc_recollection,omitempty"`
+	SetupFutureUsage                *PaymentIntentPaymentMethodOptionsCardSetupFutureUsage                `json:"setup_future_usage,omitempty"`
+	StatementDescriptorSuffixKana   *string                                                               `json:"statement_descriptor_suffix_kana,omitempty"`
+	StatementDescriptorSuffixKanji  *string                                                               `json:"statement_descriptor_suffix_kanji,omitempty"`
+	StatementDetails                *PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetails         `json:"statement_details,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsEps is the schema's type payment_intent_payment_method_options_eps.
+type PaymentIntentPaymentMethodOptionsEps struct {
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsLink is the schema's type
+// payment_intent_payment_method_options_link.
+type PaymentIntentPaymentMethodOptionsLink struct {
+	// Always "manual".
+	CaptureMethod    *string                                                `json:"capture_method,omitempty"`
+	PersistentToken  *string                                                `json:"persistent_token"`
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebit is the schema's type
+// payment_intent_payment_method_options_mandate_options_acss_debit.
+type PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebit struct {
+	CustomMandateURL    *string                                                                  `json:"custom_mandate_url,omitempty"`
+	IntervalDescription *string                                                                  `json:"interval_description"`
+	PaymentSchedule     *PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule `json:"payment_schedule"`
+	TransactionType     *PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType `json:"transaction_type"`
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsBacsDebit is the schema's type
+// payment_intent_payment_method_options_mandate_options_bacs_debit.
+type PaymentIntentPaymentMethodOptionsMandateOptionsBacsDebit struct {
+	ReferencePrefix *string `json:"reference_prefix,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsPayto is the schema's type
+// payment_intent_payment_method_options_mandate_options_payto.
+type PaymentIntentPaymentMethodOptionsMandateOptionsPayto struct {
+	Amount            *int64                                                               `json:"amount"`
+	AmountType        *PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType      `json:"amount_type"`
+	EndDate           *string                                                              `json:"end_date"`
+	PaymentSchedule   *PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule `json:"payment_schedule"`
+	PaymentsPerPeriod *int64                                                               `json:"payments_per_period"`
+	Purpose           *PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose         `json:"purpose"`
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsSEPADebit is the schema's type
+// payment_intent_payment_method_options_mandate_options_sepa_debit.
+type PaymentIntentPaymentMethodOptionsMandateOptionsSEPADebit struct {
+	ReferencePrefix *string `json:"reference_prefix,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsMobilepay is the schema's type
+// payment_intent_payment_method_options_mobilepay.
+type PaymentIntentPaymentMethodOptionsMobilepay struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsNzBankAccount is the schema's type
+// payment_intent_payment_method_options_nz_bank_account.
+type PaymentIntentPaymentMethodOptionsNzBankAccount struct {
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                         `json:"target_date,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsPayto is the schema's type
+// payment_intent_payment_method_options_payto.
+type PaymentIntentPaymentMethodOptionsPayto struct {
+	MandateOptions   *PaymentIntentPaymentMethodOptionsMandateOptionsPayto   `json:"mandate_options,omitempty"`
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsSEPADebit is the schema's type
+// payment_intent_payment_method_options_sepa_debit.
+type PaymentIntentPaymentMethodOptionsSEPADebit struct {
+	MandateOptions   *PaymentIntentPaymentMethodOptionsMandateOptionsSEPADebit   `json:"mandate_options,omitempty"`
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage `json:"setup_future_usage,omitempty"`
+	TargetDate       *string                                                     `json:"target_date,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsStripeBalance is the schema's type
+// payment_intent_payment_method_options_stripe_balance.
+type PaymentIntentPaymentMethodOptionsStripeBalance struct {
+	SetupFutureUsage *PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsSwish is the schema's type
+// payment_intent_payment_method_options_swish.
+type PaymentIntentPaymentMethodOptionsSwish struct {
+	Reference *string `json:"reference"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentIntentPaymentMethodOptionsUsBankAccount is the schema's type
+// payment_intent_payment_method_options_us_bank_account.
+type PaymentIntentPaymentMethodOptionsUsBankAccount struct {
+	FinancialConnections *LinkedAccountOptionsCommon                                       `json:"financial_connections,omitempty"`
+	MandateOptions       *PaymentMethodOptionsUsBankAccountMandateOptions                  `json:"mandate_options,omitempty"`
+	SetupFutureUsage     *PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage   `json:"setup_future_usage,omitempty"`
+	TargetDate           *string                                                           `json:"target_date,omitempty"`
+	TransactionPurpose   *PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose `json:"transaction_purpose,omitempty"`
+	VerificationMethod   *PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod `json:"verification_method,omitempty"`
+}
+
 // PaymentIntentProcessing is the schema's type payment_intent_processing.
 type PaymentIntentProcessing struct {
 	Card *PaymentIntentCardProcessing `json:"card,omitempty"`
@@ -776,104 +797,49 @@ type PaymentIntentProcessing struct {
 // PaymentIntentProcessingCustomerNotification is the schema's type
 // payment_intent_processing_customer_notification.
 type PaymentIntentProcessingCustomerNotification struct {
-	ApprovalRequested payload.Nullable[bool]         `json:"approval_requested,omitzero"`
-	CompletesAt       payload.Nullable[payload.Unix] `json:"completes_at,omitzero"`
+	ApprovalRequested *bool         `json:"approval_requested"`
+	CompletesAt       *payload.Unix `json:"completes_at"`
 }
 
-// TransferData is the schema's type transfer_data.
-type TransferData struct {
-	Amount      *int64                              `json:"amount,omitempty"`
-	Description *string                             `json:"description,omitempty"`
-	Destination payload.Expandable[json.RawMessage] `json:"destination"`
-	Metadata    map[string]string                   `json:"metadata,omitzero"`
-	PaymentData *PaymentData                        `json:"payment_data,omitempty"`
+// PaymentIntentSource is what the field Source of PaymentIntent holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type PaymentIntentSource struct {
+	Value PaymentIntentSourceValue // nil if the provider sent null
 }
 
-// FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem is what the field
-// SupportedNetworksItem of FundingInstructionsBankTransferFinancialAddress holds.
-type FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem string
+// PaymentIntentSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a
+// [PaymentSourceCard], a [PaymentSourceSource], or a [PaymentIntentSourceUnknown].
+type PaymentIntentSourceValue interface {
+	isPaymentIntentSource()
+}
 
-// The values of FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem that the schema
-// knows.
-const (
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemAch            FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "ach"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemBacs           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "bacs"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemChaps          FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "chaps"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemDomesticWireUs FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "domestic_wire_us"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemFps            FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "fps"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSEPA           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "sepa"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSpei           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "spei"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSwift          FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "swift"
-	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemZengin         FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "zengin"
-)
+// PaymentIntentSourceUnknown is a PaymentIntentSource of a kind that the schema does not know, as it
+// came.
+type PaymentIntentSourceUnknown struct {
+	payload.Unknown
+}
 
-// Known reports whether v is one of the constants of its type.
-func (v FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem) Known() bool {
-	switch v {
-	case FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemAch, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemBacs, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemChaps, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemDomesticWireUs, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemFps, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSEPA, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSpei, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSwift, FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemZengin:
-		return true
+func (PaymentIntentSourceUnknown) isPaymentIntentSource() {}
+
+// MarshalJSON encodes the value.
+func (v PaymentIntentSource) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *PaymentIntentSource) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "account":
+		return payload.DecodeVariant[PaymentSourceAccount](data, &v.Value)
+	case "bank_account":
+		return payload.DecodeVariant[PaymentSourceBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PaymentSourceCard](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[PaymentSourceSource](data, &v.Value)
 	}
-	return false
-}
-
-// FundingInstructionsBankTransferFinancialAddressType is what the field Type of
-// FundingInstructionsBankTransferFinancialAddress holds.
-type FundingInstructionsBankTransferFinancialAddressType string
-
-// The values of FundingInstructionsBankTransferFinancialAddressType that the schema knows.
-const (
-	FundingInstructionsBankTransferFinancialAddressTypeAba      FundingInstructionsBankTransferFinancialAddressType = "aba"
-	FundingInstructionsBankTransferFinancialAddressTypeIBAN     FundingInstructionsBankTransferFinancialAddressType = "iban"
-	FundingInstructionsBankTransferFinancialAddressTypeSortCode FundingInstructionsBankTransferFinancialAddressType = "sort_code"
-	FundingInstructionsBankTransferFinancialAddressTypeSpei     FundingInstructionsBankTransferFinancialAddressType = "spei"
-	FundingInstructionsBankTransferFinancialAddressTypeSwift    FundingInstructionsBankTransferFinancialAddressType = "swift"
-	FundingInstructionsBankTransferFinancialAddressTypeZengin   FundingInstructionsBankTransferFinancialAddressType = "zengin"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v FundingInstructionsBankTransferFinancialAddressType) Known() bool {
-	switch v {
-	case FundingInstructionsBankTransferFinancialAddressTypeAba, FundingInstructionsBankTransferFinancialAddressTypeIBAN, FundingInstructionsBankTransferFinancialAddressTypeSortCode, FundingInstructionsBankTransferFinancialAddressTypeSpei, FundingInstructionsBankTransferFinancialAddressTypeSwift, FundingInstructionsBankTransferFinancialAddressTypeZengin:
-		return true
-	}
-	return false
-}
-
-// AmountDetailsErrorCode is what the field Code of AmountDetailsError holds.
-type AmountDetailsErrorCode string
-
-// The values of AmountDetailsErrorCode that the schema knows.
-const (
-	AmountDetailsErrorCodeAmountDetailsAmountMismatch                       AmountDetailsErrorCode = "amount_details_amount_mismatch"
-	AmountDetailsErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount AmountDetailsErrorCode = "amount_details_tax_shipping_discount_greater_than_amount"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AmountDetailsErrorCode) Known() bool {
-	switch v {
-	case AmountDetailsErrorCodeAmountDetailsAmountMismatch, AmountDetailsErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount:
-		return true
-	}
-	return false
-}
-
-// AutomaticPaymentMethodsPaymentIntentAllowRedirects is what the field AllowRedirects of
-// AutomaticPaymentMethodsPaymentIntent holds.
-type AutomaticPaymentMethodsPaymentIntentAllowRedirects string
-
-// The values of AutomaticPaymentMethodsPaymentIntentAllowRedirects that the schema knows.
-const (
-	AutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways AutomaticPaymentMethodsPaymentIntentAllowRedirects = "always"
-	AutomaticPaymentMethodsPaymentIntentAllowRedirectsNever  AutomaticPaymentMethodsPaymentIntentAllowRedirects = "never"
-)
-
-// Known reports whether v is one of the constants of its type.
-func (v AutomaticPaymentMethodsPaymentIntentAllowRedirects) Known() bool {
-	switch v {
-	case AutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways, AutomaticPaymentMethodsPaymentIntentAllowRedirectsNever:
-		return true
-	}
-	return false
+	return payload.DecodeVariant[PaymentIntentSourceUnknown](data, &v.Value)
 }
 
 // PaymentIntentAllowedPaymentMethodTypesItem is what the field AllowedPaymentMethodTypesItem of
@@ -983,11 +949,17 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentAllowedPaymentMethodTypesItem) Known() bool {
-	switch v {
-	case PaymentIntentAllowedPaymentMethodTypesItemAcssDebit, PaymentIntentAllowedPaymentMethodTypesItemAffirm, PaymentIntentAllowedPaymentMethodTypesItemAfterpayClearpay, PaymentIntentAllowedPaymentMethodTypesItemAlipay, PaymentIntentAllowedPaymentMethodTypesItemAlma, PaymentIntentAllowedPaymentMethodTypesItemAmazonPay, PaymentIntentAllowedPaymentMethodTypesItemAuBecsDebit, PaymentIntentAllowedPaymentMethodTypesItemBacsDebit, PaymentIntentAllowedPaymentMethodTypesItemBancontact, PaymentIntentAllowedPaymentMethodTypesItemBillie, PaymentIntentAllowedPaymentMethodTypesItemBizum, PaymentIntentAllowedPaymentMethodTypesItemBlik, PaymentIntentAllowedPaymentMethodTypesItemBokuPromptpay, PaymentIntentAllowedPaymentMethodTypesItemBoleto, PaymentIntentAllowedPaymentMethodTypesItemCapchasePay, PaymentIntentAllowedPaymentMethodTypesItemCard, PaymentIntentAllowedPaymentMethodTypesItemCashapp, PaymentIntentAllowedPaymentMethodTypesItemCheckScan, PaymentIntentAllowedPaymentMethodTypesItemClickToPay, PaymentIntentAllowedPaymentMethodTypesItemCrypto, PaymentIntentAllowedPaymentMethodTypesItemCustomerBalance, PaymentIntentAllowedPaymentMethodTypesItemDemoPay, PaymentIntentAllowedPaymentMethodTypesItemDuitnow, PaymentIntentAllowedPaymentMethodTypesItemDummyAuthPush, PaymentIntentAllowedPaymentMethodTypesItemDummyPassthroughCard, PaymentIntentAllowedPaymentMethodTypesItemEdenred, PaymentIntentAllowedPaymentMethodTypesItemEps, PaymentIntentAllowedPaymentMethodTypesItemFpx, PaymentIntentAllowedPaymentMethodTypesItemGcash, PaymentIntentAllowedPaymentMethodTypesItemGetbalance, PaymentIntentAllowedPaymentMethodTypesItemGiftCard, PaymentIntentAllowedPaymentMethodTypesItemGiropay, PaymentIntentAllowedPaymentMethodTypesItemGopay, PaymentIntentAllowedPaymentMethodTypesItemGrabpay, PaymentIntentAllowedPaymentMethodTypesItemIDBankTransfer, PaymentIntentAllowedPaymentMethodTypesItemIdeal, PaymentIntentAllowedPaymentMethodTypesItemKakaoPay, PaymentIntentAllowedPaymentMethodTypesItemKlarna, PaymentIntentAllowedPaymentMethodTypesItemKnet, PaymentIntentAllowedPaymentMethodTypesItemKonbini, PaymentIntentAllowedPaymentMethodTypesItemKrCard, PaymentIntentAllowedPaymentMethodTypesItemKrMarket, PaymentIntentAllowedPaymentMethodTypesItemKriya, PaymentIntentAllowedPaymentMethodTypesItemLink, PaymentIntentAllowedPaymentMethodTypesItemMbWay, PaymentIntentAllowedPaymentMethodTypesItemMobilepay, PaymentIntentAllowedPaymentMethodTypesItemMomo, PaymentIntentAllowedPaymentMethodTypesItemMondu, PaymentIntentAllowedPaymentMethodTypesItemMultibanco, PaymentIntentAllowedPaymentMethodTypesItemNaverPay, PaymentIntentAllowedPaymentMethodTypesItemNetbanking, PaymentIntentAllowedPaymentMethodTypesItemNgBank, PaymentIntentAllowedPaymentMethodTypesItemNgBankTransfer, PaymentIntentAllowedPaymentMethodTypesItemNgCard, PaymentIntentAllowedPaymentMethodTypesItemNgMarket, PaymentIntentAllowedPaymentMethodTypesItemNgUssd, PaymentIntentAllowedPaymentMethodTypesItemNgWallet, PaymentIntentAllowedPaymentMethodTypesItemNzBankAccount, PaymentIntentAllowedPaymentMethodTypesItemOctopus, PaymentIntentAllowedPaymentMethodTypesItemOxxo, PaymentIntentAllowedPaymentMethodTypesItemP24, PaymentIntentAllowedPaymentMethodTypesItemPaperCheck, PaymentIntentAllowedPaymentMethodTypesItemPayByBank, PaymentIntentAllowedPaymentMethodTypesItemPayco, PaymentIntentAllowedPaymentMethodTypesItemPaynow, PaymentIntentAllowedPaymentMethodTypesItemPaypal, PaymentIntentAllowedPaymentMethodTypesItemPaypay, PaymentIntentAllowedPaymentMethodTypesItemPayto, PaymentIntentAllowedPaymentMethodTypesItemPix, PaymentIntentAllowedPaymentMethodTypesItemPromptpay, PaymentIntentAllowedPaymentMethodTypesItemQris, PaymentIntentAllowedPaymentMethodTypesItemRechnung, PaymentIntentAllowedPaymentMethodTypesItemRevolutPay, PaymentIntentAllowedPaymentMethodTypesItemSamsungPay, PaymentIntentAllowedPaymentMethodTypesItemSatispay, PaymentIntentAllowedPaymentMethodTypesItemScalapay, PaymentIntentAllowedPaymentMethodTypesItemSEPADebit, PaymentIntentAllowedPaymentMethodTypesItemSequra, PaymentIntentAllowedPaymentMethodTypesItemShopPay, PaymentIntentAllowedPaymentMethodTypesItemShopeepay, PaymentIntentAllowedPaymentMethodTypesItemSofort, PaymentIntentAllowedPaymentMethodTypesItemSouthKoreaMarket, PaymentIntentAllowedPaymentMethodTypesItemStripeBalance, PaymentIntentAllowedPaymentMethodTypesItemSunbit, PaymentIntentAllowedPaymentMethodTypesItemSwish, PaymentIntentAllowedPaymentMethodTypesItemTamara, PaymentIntentAllowedPaymentMethodTypesItemTestPay, PaymentIntentAllowedPaymentMethodTypesItemTouchNGo, PaymentIntentAllowedPaymentMethodTypesItemTruemoney, PaymentIntentAllowedPaymentMethodTypesItemTwint, PaymentIntentAllowedPaymentMethodTypesItemUpi, PaymentIntentAllowedPaymentMethodTypesItemUsBankAccount, PaymentIntentAllowedPaymentMethodTypesItemUsCashVoucher, PaymentIntentAllowedPaymentMethodTypesItemVipps, PaymentIntentAllowedPaymentMethodTypesItemWechatPay, PaymentIntentAllowedPaymentMethodTypesItemWero, PaymentIntentAllowedPaymentMethodTypesItemZip:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|acss_debit|affirm|afterpay_clearpay|alipay|alma|amazon_pay|au_becs_debit|bacs_debit|"+
+		"bancontact|billie|bizum|blik|boku_promptpay|boleto|capchase_pay|card|cashapp|check_scan|"+
+		"click_to_pay|crypto|customer_balance|demo_pay|duitnow|dummy_auth_push|dummy_passthrough_card|"+
+		"edenred|eps|fpx|gcash|getbalance|gift_card|giropay|gopay|grabpay|id_bank_transfer|"+
+		"ideal|kakao_pay|klarna|knet|konbini|kr_card|kr_market|kriya|link|mb_way|mobilepay|"+
+		"momo|mondu|multibanco|naver_pay|netbanking|ng_bank|ng_bank_transfer|ng_card|ng_market|"+
+		"ng_ussd|ng_wallet|nz_bank_account|octopus|oxxo|p24|paper_check|pay_by_bank|payco|"+
+		"paynow|paypal|paypay|payto|pix|promptpay|qris|rechnung|revolut_pay|samsung_pay|satispay|"+
+		"scalapay|sepa_debit|sequra|shop_pay|shopeepay|sofort|south_korea_market|stripe_balance|"+
+		"sunbit|swish|tamara|test_pay|touch_n_go|truemoney|twint|upi|us_bank_account|us_cash_voucher|"+
+		"vipps|wechat_pay|wero|zip|")
 }
 
 // PaymentIntentCancellationReason is what the field CancellationReason of PaymentIntent holds.
@@ -1007,11 +979,8 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentCancellationReason) Known() bool {
-	switch v {
-	case PaymentIntentCancellationReasonAbandoned, PaymentIntentCancellationReasonAutomatic, PaymentIntentCancellationReasonDuplicate, PaymentIntentCancellationReasonExpired, PaymentIntentCancellationReasonFailedInvoice, PaymentIntentCancellationReasonFraudulent, PaymentIntentCancellationReasonRequestedByCustomer, PaymentIntentCancellationReasonVoidInvoice:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|abandoned|automatic|duplicate|expired|failed_invoice|fraudulent|requested_by_customer|"+
+		"void_invoice|")
 }
 
 // PaymentIntentCaptureMethod is what the field CaptureMethod of PaymentIntent holds.
@@ -1026,11 +995,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentCaptureMethod) Known() bool {
-	switch v {
-	case PaymentIntentCaptureMethodAutomatic, PaymentIntentCaptureMethodAutomaticAsync, PaymentIntentCaptureMethodManual:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|automatic|automatic_async|manual|")
 }
 
 // PaymentIntentConfirmationMethod is what the field ConfirmationMethod of PaymentIntent holds.
@@ -1044,11 +1009,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentConfirmationMethod) Known() bool {
-	switch v {
-	case PaymentIntentConfirmationMethodAutomatic, PaymentIntentConfirmationMethodManual:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|automatic|manual|")
 }
 
 // PaymentIntentExcludedPaymentMethodTypesItem is what the field ExcludedPaymentMethodTypesItem of
@@ -1077,7 +1038,9 @@ const (
 	PaymentIntentExcludedPaymentMethodTypesItemEps              PaymentIntentExcludedPaymentMethodTypesItem = "eps"
 	PaymentIntentExcludedPaymentMethodTypesItemFpx              PaymentIntentExcludedPaymentMethodTypesItem = "fpx"
 	PaymentIntentExcludedPaymentMethodTypesItemGiropay          PaymentIntentExcludedPaymentMethodTypesItem = "giropay"
+	PaymentIntentExcludedPaymentMethodTypesItemGopay            PaymentIntentExcludedPaymentMethodTypesItem = "gopay"
 	PaymentIntentExcludedPaymentMethodTypesItemGrabpay          PaymentIntentExcludedPaymentMethodTypesItem = "grabpay"
+	PaymentIntentExcludedPaymentMethodTypesItemIDBankTransfer   PaymentIntentExcludedPaymentMethodTypesItem = "id_bank_transfer"
 	PaymentIntentExcludedPaymentMethodTypesItemIdeal            PaymentIntentExcludedPaymentMethodTypesItem = "ideal"
 	PaymentIntentExcludedPaymentMethodTypesItemKakaoPay         PaymentIntentExcludedPaymentMethodTypesItem = "kakao_pay"
 	PaymentIntentExcludedPaymentMethodTypesItemKlarna           PaymentIntentExcludedPaymentMethodTypesItem = "klarna"
@@ -1094,15 +1057,20 @@ const (
 	PaymentIntentExcludedPaymentMethodTypesItemPayco            PaymentIntentExcludedPaymentMethodTypesItem = "payco"
 	PaymentIntentExcludedPaymentMethodTypesItemPaynow           PaymentIntentExcludedPaymentMethodTypesItem = "paynow"
 	PaymentIntentExcludedPaymentMethodTypesItemPaypal           PaymentIntentExcludedPaymentMethodTypesItem = "paypal"
+	PaymentIntentExcludedPaymentMethodTypesItemPaypay           PaymentIntentExcludedPaymentMethodTypesItem = "paypay"
 	PaymentIntentExcludedPaymentMethodTypesItemPayto            PaymentIntentExcludedPaymentMethodTypesItem = "payto"
 	PaymentIntentExcludedPaymentMethodTypesItemPix              PaymentIntentExcludedPaymentMethodTypesItem = "pix"
 	PaymentIntentExcludedPaymentMethodTypesItemPromptpay        PaymentIntentExcludedPaymentMethodTypesItem = "promptpay"
+	PaymentIntentExcludedPaymentMethodTypesItemQris             PaymentIntentExcludedPaymentMethodTypesItem = "qris"
+	PaymentIntentExcludedPaymentMethodTypesItemRechnung         PaymentIntentExcludedPaymentMethodTypesItem = "rechnung"
 	PaymentIntentExcludedPaymentMethodTypesItemRevolutPay       PaymentIntentExcludedPaymentMethodTypesItem = "revolut_pay"
 	PaymentIntentExcludedPaymentMethodTypesItemSamsungPay       PaymentIntentExcludedPaymentMethodTypesItem = "samsung_pay"
 	PaymentIntentExcludedPaymentMethodTypesItemSatispay         PaymentIntentExcludedPaymentMethodTypesItem = "satispay"
 	PaymentIntentExcludedPaymentMethodTypesItemScalapay         PaymentIntentExcludedPaymentMethodTypesItem = "scalapay"
 	PaymentIntentExcludedPaymentMethodTypesItemSEPADebit        PaymentIntentExcludedPaymentMethodTypesItem = "sepa_debit"
+	PaymentIntentExcludedPaymentMethodTypesItemShopeepay        PaymentIntentExcludedPaymentMethodTypesItem = "shopeepay"
 	PaymentIntentExcludedPaymentMethodTypesItemSofort           PaymentIntentExcludedPaymentMethodTypesItem = "sofort"
+	PaymentIntentExcludedPaymentMethodTypesItemStripeBalance    PaymentIntentExcludedPaymentMethodTypesItem = "stripe_balance"
 	PaymentIntentExcludedPaymentMethodTypesItemSunbit           PaymentIntentExcludedPaymentMethodTypesItem = "sunbit"
 	PaymentIntentExcludedPaymentMethodTypesItemSwish            PaymentIntentExcludedPaymentMethodTypesItem = "swish"
 	PaymentIntentExcludedPaymentMethodTypesItemTwint            PaymentIntentExcludedPaymentMethodTypesItem = "twint"
@@ -1114,11 +1082,27 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentExcludedPaymentMethodTypesItem) Known() bool {
-	switch v {
-	case PaymentIntentExcludedPaymentMethodTypesItemAcssDebit, PaymentIntentExcludedPaymentMethodTypesItemAffirm, PaymentIntentExcludedPaymentMethodTypesItemAfterpayClearpay, PaymentIntentExcludedPaymentMethodTypesItemAlipay, PaymentIntentExcludedPaymentMethodTypesItemAlma, PaymentIntentExcludedPaymentMethodTypesItemAmazonPay, PaymentIntentExcludedPaymentMethodTypesItemAuBecsDebit, PaymentIntentExcludedPaymentMethodTypesItemBacsDebit, PaymentIntentExcludedPaymentMethodTypesItemBancontact, PaymentIntentExcludedPaymentMethodTypesItemBillie, PaymentIntentExcludedPaymentMethodTypesItemBizum, PaymentIntentExcludedPaymentMethodTypesItemBlik, PaymentIntentExcludedPaymentMethodTypesItemBoleto, PaymentIntentExcludedPaymentMethodTypesItemCard, PaymentIntentExcludedPaymentMethodTypesItemCashapp, PaymentIntentExcludedPaymentMethodTypesItemCrypto, PaymentIntentExcludedPaymentMethodTypesItemCustomerBalance, PaymentIntentExcludedPaymentMethodTypesItemEps, PaymentIntentExcludedPaymentMethodTypesItemFpx, PaymentIntentExcludedPaymentMethodTypesItemGiropay, PaymentIntentExcludedPaymentMethodTypesItemGrabpay, PaymentIntentExcludedPaymentMethodTypesItemIdeal, PaymentIntentExcludedPaymentMethodTypesItemKakaoPay, PaymentIntentExcludedPaymentMethodTypesItemKlarna, PaymentIntentExcludedPaymentMethodTypesItemKonbini, PaymentIntentExcludedPaymentMethodTypesItemKrCard, PaymentIntentExcludedPaymentMethodTypesItemMbWay, PaymentIntentExcludedPaymentMethodTypesItemMobilepay, PaymentIntentExcludedPaymentMethodTypesItemMultibanco, PaymentIntentExcludedPaymentMethodTypesItemNaverPay, PaymentIntentExcludedPaymentMethodTypesItemNzBankAccount, PaymentIntentExcludedPaymentMethodTypesItemOxxo, PaymentIntentExcludedPaymentMethodTypesItemP24, PaymentIntentExcludedPaymentMethodTypesItemPayByBank, PaymentIntentExcludedPaymentMethodTypesItemPayco, PaymentIntentExcludedPaymentMethodTypesItemPaynow, PaymentIntentExcludedPaymentMethodTypesItemPaypal, PaymentIntentExcludedPaymentMethodTypesItemPayto, PaymentIntentExcludedPaymentMethodTypesItemPix, PaymentIntentExcludedPaymentMethodTypesItemPromptpay, PaymentIntentExcludedPaymentMethodTypesItemRevolutPay, PaymentIntentExcludedPaymentMethodTypesItemSamsungPay, PaymentIntentExcludedPaymentMethodTypesItemSatispay, PaymentIntentExcludedPaymentMethodTypesItemScalapay, PaymentIntentExcludedPaymentMethodTypesItemSEPADebit, PaymentIntentExcludedPaymentMethodTypesItemSofort, PaymentIntentExcludedPaymentMethodTypesItemSunbit, PaymentIntentExcludedPaymentMethodTypesItemSwish, PaymentIntentExcludedPaymentMethodTypesItemTwint, PaymentIntentExcludedPaymentMethodTypesItemUpi, PaymentIntentExcludedPaymentMethodTypesItemUsBankAccount, PaymentIntentExcludedPaymentMethodTypesItemWechatPay, PaymentIntentExcludedPaymentMethodTypesItemZip:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|acss_debit|affirm|afterpay_clearpay|alipay|alma|amazon_pay|au_becs_debit|bacs_debit|"+
+		"bancontact|billie|bizum|blik|boleto|card|cashapp|crypto|customer_balance|eps|fpx|"+
+		"giropay|gopay|grabpay|id_bank_transfer|ideal|kakao_pay|klarna|konbini|kr_card|mb_way|"+
+		"mobilepay|multibanco|naver_pay|nz_bank_account|oxxo|p24|pay_by_bank|payco|paynow|"+
+		"paypal|paypay|payto|pix|promptpay|qris|rechnung|revolut_pay|samsung_pay|satispay|"+
+		"scalapay|sepa_debit|shopeepay|sofort|stripe_balance|sunbit|swish|twint|upi|us_bank_account|"+
+		"wechat_pay|zip|")
+}
+
+// PaymentIntentSecretKeyConfirmation is what the field SecretKeyConfirmation of PaymentIntent holds.
+type PaymentIntentSecretKeyConfirmation string
+
+// The values of PaymentIntentSecretKeyConfirmation that the schema knows.
+const (
+	PaymentIntentSecretKeyConfirmationOptional PaymentIntentSecretKeyConfirmation = "optional"
+	PaymentIntentSecretKeyConfirmationRequired PaymentIntentSecretKeyConfirmation = "required"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentSecretKeyConfirmation) Known() bool {
+	return payload.Known(string(v), "|optional|required|")
 }
 
 // PaymentIntentSetupFutureUsage is what the field SetupFutureUsage of PaymentIntent holds.
@@ -1132,11 +1116,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentSetupFutureUsage) Known() bool {
-	switch v {
-	case PaymentIntentSetupFutureUsageOffSession, PaymentIntentSetupFutureUsageOnSession:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|off_session|on_session|")
 }
 
 // PaymentIntentStatus is what the field Status of PaymentIntent holds.
@@ -1155,11 +1135,8 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentStatus) Known() bool {
-	switch v {
-	case PaymentIntentStatusCanceled, PaymentIntentStatusProcessing, PaymentIntentStatusRequiresAction, PaymentIntentStatusRequiresCapture, PaymentIntentStatusRequiresConfirmation, PaymentIntentStatusRequiresPaymentMethod, PaymentIntentStatusSucceeded:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|canceled|processing|requires_action|requires_capture|requires_confirmation|requires_payment_method|"+
+		"succeeded|")
 }
 
 // PaymentIntentNextActionDisplayBankTransferInstructionsType is what the field Type of
@@ -1177,11 +1154,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentNextActionDisplayBankTransferInstructionsType) Known() bool {
-	switch v {
-	case PaymentIntentNextActionDisplayBankTransferInstructionsTypeEuBankTransfer, PaymentIntentNextActionDisplayBankTransferInstructionsTypeGbBankTransfer, PaymentIntentNextActionDisplayBankTransferInstructionsTypeJpBankTransfer, PaymentIntentNextActionDisplayBankTransferInstructionsTypeMxBankTransfer, PaymentIntentNextActionDisplayBankTransferInstructionsTypeUsBankTransfer:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|eu_bank_transfer|gb_bank_transfer|jp_bank_transfer|mx_bank_transfer|us_bank_transfer|")
 }
 
 // PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositType is what the field MicrodepositType of
@@ -1196,9 +1169,445 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositType) Known() bool {
-	switch v {
-	case PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositTypeAmounts, PaymentIntentNextActionVerifyWithMicrodepositsMicrodepositTypeDescriptorCode:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|amounts|descriptor_code|")
+}
+
+// PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsAcssDebit holds.
+type PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsAcssDebitSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod is what the field VerificationMethod of
+// PaymentIntentPaymentMethodOptionsAcssDebit holds.
+type PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod string
+
+// The values of PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethodAutomatic     PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod = "automatic"
+	PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethodInstant       PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod = "instant"
+	PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethodMicrodeposits PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod = "microdeposits"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsAcssDebitVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|microdeposits|")
+}
+
+// PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsAuBecsDebit holds.
+type PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsAuBecsDebitSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsBacsDebit holds.
+type PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsBacsDebitSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardNetwork is what the field Network of
+// PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardNetwork string
+
+// The values of PaymentIntentPaymentMethodOptionsCardNetwork that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardNetworkAmex            PaymentIntentPaymentMethodOptionsCardNetwork = "amex"
+	PaymentIntentPaymentMethodOptionsCardNetworkCartesBancaires PaymentIntentPaymentMethodOptionsCardNetwork = "cartes_bancaires"
+	PaymentIntentPaymentMethodOptionsCardNetworkDiners          PaymentIntentPaymentMethodOptionsCardNetwork = "diners"
+	PaymentIntentPaymentMethodOptionsCardNetworkDiscover        PaymentIntentPaymentMethodOptionsCardNetwork = "discover"
+	PaymentIntentPaymentMethodOptionsCardNetworkEftposAu        PaymentIntentPaymentMethodOptionsCardNetwork = "eftpos_au"
+	PaymentIntentPaymentMethodOptionsCardNetworkGirocard        PaymentIntentPaymentMethodOptionsCardNetwork = "girocard"
+	PaymentIntentPaymentMethodOptionsCardNetworkInterac         PaymentIntentPaymentMethodOptionsCardNetwork = "interac"
+	PaymentIntentPaymentMethodOptionsCardNetworkJcb             PaymentIntentPaymentMethodOptionsCardNetwork = "jcb"
+	PaymentIntentPaymentMethodOptionsCardNetworkLink            PaymentIntentPaymentMethodOptionsCardNetwork = "link"
+	PaymentIntentPaymentMethodOptionsCardNetworkMastercard      PaymentIntentPaymentMethodOptionsCardNetwork = "mastercard"
+	PaymentIntentPaymentMethodOptionsCardNetworkUnionpay        PaymentIntentPaymentMethodOptionsCardNetwork = "unionpay"
+	PaymentIntentPaymentMethodOptionsCardNetworkUnknown         PaymentIntentPaymentMethodOptionsCardNetwork = "unknown"
+	PaymentIntentPaymentMethodOptionsCardNetworkVisa            PaymentIntentPaymentMethodOptionsCardNetwork = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardNetwork) Known() bool {
+	return payload.Known(string(v), "|amex|cartes_bancaires|diners|discover|eftpos_au|girocard|interac|jcb|link|mastercard|"+
+		"unionpay|unknown|visa|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization is what the field
+// RequestDecrementalAuthorization of PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorizationIfAvailable PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorizationNever       PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestDecrementalAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization is what the field
+// RequestExtendedAuthorization of PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorizationIfAvailable PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorizationNever       PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestExtendedAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization is what the field
+// RequestIncrementalAuthorization of PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorizationIfAvailable PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorizationNever       PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestIncrementalAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestMulticapture is what the field RequestMulticapture of
+// PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestMulticapture string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestMulticapture that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestMulticaptureIfAvailable PaymentIntentPaymentMethodOptionsCardRequestMulticapture = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestMulticaptureNever       PaymentIntentPaymentMethodOptionsCardRequestMulticapture = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestMulticapture) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestOvercapture is what the field RequestOvercapture of
+// PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestOvercapture string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestOvercapture that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestOvercaptureIfAvailable PaymentIntentPaymentMethodOptionsCardRequestOvercapture = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestOvercaptureNever       PaymentIntentPaymentMethodOptionsCardRequestOvercapture = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestOvercapture) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization is what the field
+// RequestPartialAuthorization of PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorizationIfAvailable PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization = "if_available"
+	PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorizationNever       PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestPartialAuthorization) Known() bool {
+	return payload.Known(string(v), "|if_available|never|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure is what the field RequestThreeDSecure of
+// PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure string
+
+// The values of PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardRequestThreeDSecureAny       PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure = "any"
+	PaymentIntentPaymentMethodOptionsCardRequestThreeDSecureAutomatic PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure = "automatic"
+	PaymentIntentPaymentMethodOptionsCardRequestThreeDSecureChallenge PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure = "challenge"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardRequestThreeDSecure) Known() bool {
+	return payload.Known(string(v), "|any|automatic|challenge|")
+}
+
+// PaymentIntentPaymentMethodOptionsCardSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsCard holds.
+type PaymentIntentPaymentMethodOptionsCardSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsCardSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsCardSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsCardSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsCardSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsCardSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsCardSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsCardSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsCardSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsLink holds.
+type PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsLinkSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsLinkSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsLinkSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule is what the field
+// PaymentSchedule of PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebit holds.
+type PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule string
+
+// The values of PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule that the
+// schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentScheduleCombined PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule = "combined"
+	PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentScheduleInterval PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule = "interval"
+	PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentScheduleSporadic PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule = "sporadic"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitPaymentSchedule) Known() bool {
+	return payload.Known(string(v), "|combined|interval|sporadic|")
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType is what the field
+// TransactionType of PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebit holds.
+type PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType string
+
+// The values of PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType that the
+// schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionTypeBusiness PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType = "business"
+	PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionTypePersonal PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType = "personal"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsMandateOptionsAcssDebitTransactionType) Known() bool {
+	return payload.Known(string(v), "|business|personal|")
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType is what the field AmountType of
+// PaymentIntentPaymentMethodOptionsMandateOptionsPayto holds.
+type PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType string
+
+// The values of PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountTypeFixed   PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType = "fixed"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountTypeMaximum PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType = "maximum"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsMandateOptionsPaytoAmountType) Known() bool {
+	return payload.Known(string(v), "|fixed|maximum|")
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule is what the field
+// PaymentSchedule of PaymentIntentPaymentMethodOptionsMandateOptionsPayto holds.
+type PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule string
+
+// The values of PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleAdhoc       PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "adhoc"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleAnnual      PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "annual"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleDaily       PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "daily"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleFortnightly PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "fortnightly"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleMonthly     PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "monthly"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleQuarterly   PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "quarterly"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleSemiAnnual  PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "semi_annual"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentScheduleWeekly      PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule = "weekly"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPaymentSchedule) Known() bool {
+	return payload.Known(string(v), "|adhoc|annual|daily|fortnightly|monthly|quarterly|semi_annual|weekly|")
+}
+
+// PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose is what the field Purpose of
+// PaymentIntentPaymentMethodOptionsMandateOptionsPayto holds.
+type PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose string
+
+// The values of PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeDependantSupport PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "dependant_support"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeGovernment       PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "government"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeLoan             PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "loan"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeMortgage         PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "mortgage"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeOther            PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "other"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposePension          PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "pension"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposePersonal         PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "personal"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeRetail           PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "retail"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeSalary           PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "salary"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeTax              PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "tax"
+	PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurposeUtility          PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose = "utility"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsMandateOptionsPaytoPurpose) Known() bool {
+	return payload.Known(string(v), "|dependant_support|government|loan|mortgage|other|pension|personal|retail|salary|"+
+		"tax|utility|")
+}
+
+// PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsNzBankAccount holds.
+type PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsNzBankAccountSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsPayto holds.
+type PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsPaytoSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsSEPADebit holds.
+type PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsSEPADebitSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsStripeBalance holds.
+type PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsStripeBalanceSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentIntentPaymentMethodOptionsUsBankAccount holds.
+type PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage string
+
+// The values of PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage that the schema knows.
+const (
+	PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsageNone       PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage = "none"
+	PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsageOffSession PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage = "off_session"
+	PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsageOnSession  PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsUsBankAccountSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|on_session|")
+}
+
+// PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose is what the field
+// TransactionPurpose of PaymentIntentPaymentMethodOptionsUsBankAccount holds.
+type PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose string
+
+// The values of PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurposeGoods       PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose = "goods"
+	PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurposeOther       PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose = "other"
+	PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurposeServices    PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose = "services"
+	PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurposeUnspecified PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose = "unspecified"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsUsBankAccountTransactionPurpose) Known() bool {
+	return payload.Known(string(v), "|goods|other|services|unspecified|")
+}
+
+// PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod is what the field
+// VerificationMethod of PaymentIntentPaymentMethodOptionsUsBankAccount holds.
+type PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod string
+
+// The values of PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod that the schema
+// knows.
+const (
+	PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethodAutomatic     PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod = "automatic"
+	PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethodInstant       PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod = "instant"
+	PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethodMicrodeposits PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod = "microdeposits"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentIntentPaymentMethodOptionsUsBankAccountVerificationMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|instant|microdeposits|")
 }

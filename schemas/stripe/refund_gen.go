@@ -8,41 +8,126 @@ import (
 	"github.com/restaq/restaq/runtime/payload"
 )
 
-// EmailSent is the schema's type email_sent.
-type EmailSent struct {
-	EmailSentAt payload.Unix `json:"email_sent_at"`
-	EmailSentTo string       `json:"email_sent_to"`
+// RefundEvent is any of the events refund.*.
+type RefundEvent interface {
+	isRefundEvent()
 }
+
+// RefundCreatedType is the event type of [RefundCreated].
+const RefundCreatedType = "stripe.refund.created"
+
+// RefundCreated is the payload of refund.created.
+type RefundCreated struct {
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       RefundEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e RefundCreated) Validate() error {
+	return table.Event(RefundCreatedType, e)
+}
+
+func (RefundCreated) isRefundEvent() {}
+
+// RefundFailedType is the event type of [RefundFailed].
+const RefundFailedType = "stripe.refund.failed"
+
+// RefundFailed is the payload of refund.failed.
+type RefundFailed struct {
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       RefundEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e RefundFailed) Validate() error {
+	return table.Event(RefundFailedType, e)
+}
+
+func (RefundFailed) isRefundEvent() {}
+
+// RefundUpdatedType is the event type of [RefundUpdated].
+const RefundUpdatedType = "stripe.refund.updated"
+
+// RefundUpdated is the payload of refund.updated.
+type RefundUpdated struct {
+	Account    *string         `json:"account,omitempty"`
+	APIVersion *string         `json:"api_version"`
+	Context    *string         `json:"context,omitempty"`
+	Created    payload.Unix    `json:"created"`
+	Data       RefundEventData `json:"data"`
+	ID         string          `json:"id"`
+	Livemode   bool            `json:"livemode"`
+	// Always "event".
+	Object          string                                    `json:"object"`
+	PendingWebhooks int64                                     `json:"pending_webhooks"`
+	Reason          payload.Nullable[NotificationEventReason] `json:"reason,omitzero"`
+	Request         *NotificationEventRequest                 `json:"request"`
+	Type            EventType                                 `json:"type"`
+}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e RefundUpdated) Validate() error {
+	return table.Event(RefundUpdatedType, e)
+}
+
+func (RefundUpdated) isRefundEvent() {}
 
 // Refund is the schema's type refund.
 type Refund struct {
-	ID string `json:"id"`
+	Amount                    int64                                  `json:"amount"`
+	BalanceTransaction        payload.Expandable[BalanceTransaction] `json:"balance_transaction"`
+	Charge                    payload.Expandable[Charge]             `json:"charge"`
+	Created                   payload.Unix                           `json:"created"`
+	Currency                  string                                 `json:"currency"`
+	Customer                  payload.Expandable[Customer]           `json:"customer"`
+	CustomerAccount           *string                                `json:"customer_account"`
+	Description               *string                                `json:"description,omitempty"`
+	DestinationDetails        *RefundDestinationDetails              `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[BalanceTransaction] `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                                `json:"failure_reason,omitempty"`
+	ID                        string                                 `json:"id"`
+	InstructionsEmail         *string                                `json:"instructions_email,omitempty"`
+	Metadata                  map[string]string                      `json:"metadata"`
+	NextAction                *RefundNextAction                      `json:"next_action,omitempty"`
 	// Always "refund".
-	Object                    string                              `json:"object"`
-	Amount                    int64                               `json:"amount"`
-	BalanceTransaction        payload.Expandable[json.RawMessage] `json:"balance_transaction,omitzero"`
-	Charge                    payload.Expandable[Charge]          `json:"charge,omitzero"`
-	Created                   payload.Unix                        `json:"created"`
-	Currency                  string                              `json:"currency"`
-	Customer                  payload.Expandable[Customer]        `json:"customer,omitzero"`
-	CustomerAccount           payload.Nullable[string]            `json:"customer_account,omitzero"`
-	Description               *string                             `json:"description,omitempty"`
-	DestinationDetails        *RefundDestinationDetails           `json:"destination_details,omitempty"`
-	FailureBalanceTransaction payload.Expandable[json.RawMessage] `json:"failure_balance_transaction,omitzero"`
-	FailureReason             *string                             `json:"failure_reason,omitempty"`
-	InstructionsEmail         *string                             `json:"instructions_email,omitempty"`
-	Metadata                  payload.Nullable[map[string]string] `json:"metadata,omitzero"`
-	NextAction                *RefundNextAction                   `json:"next_action,omitempty"`
-	PaymentIntent             payload.Expandable[PaymentIntent]   `json:"payment_intent,omitzero"`
-	PaymentMethod             payload.Expandable[json.RawMessage] `json:"payment_method,omitzero"`
-	PendingReason             *RefundPendingReason                `json:"pending_reason,omitempty"`
-	PresentmentDetails        *PaymentIntentPresentmentDetails    `json:"presentment_details,omitempty"`
-	Reason                    payload.Nullable[RefundReason]      `json:"reason,omitzero"`
-	ReceiptNumber             payload.Nullable[string]            `json:"receipt_number,omitzero"`
-	SourceTransferReversal    payload.Expandable[json.RawMessage] `json:"source_transfer_reversal,omitzero"`
-	Status                    payload.Nullable[string]            `json:"status,omitzero"`
-	TransferReversal          payload.Expandable[json.RawMessage] `json:"transfer_reversal,omitzero"`
+	Object                 string                                       `json:"object"`
+	PaymentIntent          payload.Expandable[PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod          payload.Expandable[PaymentMethod]            `json:"payment_method"`
+	PendingReason          *RefundPendingReason                         `json:"pending_reason,omitempty"`
+	PresentmentDetails     *PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	Reason                 *RefundReason                                `json:"reason"`
+	ReceiptNumber          *string                                      `json:"receipt_number"`
+	SourceTransferReversal payload.Expandable[TransferReversal]         `json:"source_transfer_reversal"`
+	Status                 *string                                      `json:"status"`
+	TransferReversal       payload.Expandable[TransferReversal]         `json:"transfer_reversal"`
 }
+
+func (Refund) isBalanceTransactionSourceObject() {}
 
 // RefundDestinationDetails is the schema's type refund_destination_details.
 type RefundDestinationDetails struct {
@@ -63,6 +148,7 @@ type RefundDestinationDetails struct {
 	GbBankTransfer      *RefundDestinationDetailsGbBankTransfer `json:"gb_bank_transfer,omitempty"`
 	Giropay             json.RawMessage                         `json:"giropay,omitempty"`
 	Grabpay             json.RawMessage                         `json:"grabpay,omitempty"`
+	IDBankTransfer      *RefundDestinationDetailsIDBankTransfer `json:"id_bank_transfer,omitempty"`
 	JpBankTransfer      *RefundDestinationDetailsJpBankTransfer `json:"jp_bank_transfer,omitempty"`
 	Klarna              json.RawMessage                         `json:"klarna,omitempty"`
 	MbWay               *RefundDestinationDetailsMbWay          `json:"mb_way,omitempty"`
@@ -87,16 +173,16 @@ type RefundDestinationDetails struct {
 
 // RefundDestinationDetailsBlik is the schema's type refund_destination_details_blik.
 type RefundDestinationDetailsBlik struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsBrBankTransfer is the schema's type
 // refund_destination_details_br_bank_transfer.
 type RefundDestinationDetailsBrBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsCard is the schema's type refund_destination_details_card.
@@ -109,79 +195,92 @@ type RefundDestinationDetailsCard struct {
 
 // RefundDestinationDetailsCrypto is the schema's type refund_destination_details_crypto.
 type RefundDestinationDetailsCrypto struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Reference *string `json:"reference"`
 }
 
 // RefundDestinationDetailsEuBankTransfer is the schema's type
 // refund_destination_details_eu_bank_transfer.
 type RefundDestinationDetailsEuBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsGbBankTransfer is the schema's type
 // refund_destination_details_gb_bank_transfer.
 type RefundDestinationDetailsGbBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
+}
+
+// RefundDestinationDetailsIDBankTransfer is the schema's type
+// refund_destination_details_id_bank_transfer.
+type RefundDestinationDetailsIDBankTransfer struct {
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsJpBankTransfer is the schema's type
 // refund_destination_details_jp_bank_transfer.
 type RefundDestinationDetailsJpBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsMbWay is the schema's type refund_destination_details_mb_way.
 type RefundDestinationDetailsMbWay struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsMultibanco is the schema's type refund_destination_details_multibanco.
 type RefundDestinationDetailsMultibanco struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsMxBankTransfer is the schema's type
 // refund_destination_details_mx_bank_transfer.
 type RefundDestinationDetailsMxBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsP24 is the schema's type refund_destination_details_p24.
 type RefundDestinationDetailsP24 struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsPaypal is the schema's type refund_destination_details_paypal.
 type RefundDestinationDetailsPaypal struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
 }
 
 // RefundDestinationDetailsSwish is the schema's type refund_destination_details_swish.
 type RefundDestinationDetailsSwish struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsThBankTransfer is the schema's type
 // refund_destination_details_th_bank_transfer.
 type RefundDestinationDetailsThBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 }
 
 // RefundDestinationDetailsUsBankTransfer is the schema's type
 // refund_destination_details_us_bank_transfer.
 type RefundDestinationDetailsUsBankTransfer struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
+}
+
+// RefundEventData is what the field Data of RefundEvent holds.
+type RefundEventData struct {
+	Object             Refund          `json:"object"`
+	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
 }
 
 // RefundNextAction is the schema's type refund_next_action.
@@ -208,11 +307,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v RefundPendingReason) Known() bool {
-	switch v {
-	case RefundPendingReasonChargePending, RefundPendingReasonInsufficientFunds, RefundPendingReasonProcessing:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|charge_pending|insufficient_funds|processing|")
 }
 
 // RefundReason is what the field Reason of Refund holds.
@@ -228,11 +323,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v RefundReason) Known() bool {
-	switch v {
-	case RefundReasonDuplicate, RefundReasonExpiredUncapturedCharge, RefundReasonFraudulent, RefundReasonRequestedByCustomer:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|duplicate|expired_uncaptured_charge|fraudulent|requested_by_customer|")
 }
 
 // RefundDestinationDetailsCardType is what the field Type of RefundDestinationDetailsCard holds.
@@ -247,9 +338,5 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v RefundDestinationDetailsCardType) Known() bool {
-	switch v {
-	case RefundDestinationDetailsCardTypePending, RefundDestinationDetailsCardTypeRefund, RefundDestinationDetailsCardTypeReversal:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|pending|refund|reversal|")
 }

@@ -8,120 +8,3138 @@ import (
 	"github.com/restaq/restaq/runtime/payload"
 )
 
+// AbstractCardAPIResourceRedaction is the schema's type abstract_card_api_resource_redaction.
+type AbstractCardAPIResourceRedaction struct {
+	Status AbstractCardAPIResourceRedactionStatus `json:"status"`
+}
+
 // Address is the schema's type address.
 type Address struct {
-	City       payload.Nullable[string] `json:"city,omitzero"`
-	Country    payload.Nullable[string] `json:"country,omitzero"`
-	Line1      payload.Nullable[string] `json:"line1,omitzero"`
-	Line2      payload.Nullable[string] `json:"line2,omitzero"`
-	PostalCode payload.Nullable[string] `json:"postal_code,omitzero"`
-	State      payload.Nullable[string] `json:"state,omitzero"`
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
+}
+
+// AmazonPayUnderlyingPaymentMethodFundingDetails is the schema's type
+// amazon_pay_underlying_payment_method_funding_details.
+type AmazonPayUnderlyingPaymentMethodFundingDetails struct {
+	Card *PaymentMethodDetailsPassthroughCard                `json:"card,omitempty"`
+	Type *AmazonPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
 }
 
 // APIErrors is the schema's type api_errors.
 type APIErrors struct {
-	AdviceCode         *string         `json:"advice_code,omitempty"`
-	Charge             *string         `json:"charge,omitempty"`
-	Code               *string         `json:"code,omitempty"`
-	DeclineCode        *string         `json:"decline_code,omitempty"`
-	DocURL             *string         `json:"doc_url,omitempty"`
-	Message            *string         `json:"message,omitempty"`
-	NetworkAdviceCode  *string         `json:"network_advice_code,omitempty"`
-	NetworkDeclineCode *string         `json:"network_decline_code,omitempty"`
-	Param              *string         `json:"param,omitempty"`
-	PaymentIntent      *PaymentIntent  `json:"payment_intent,omitempty"`
-	PaymentMethod      json.RawMessage `json:"payment_method,omitempty"`
-	PaymentMethodType  *string         `json:"payment_method_type,omitempty"`
-	RequestLogURL      *string         `json:"request_log_url,omitempty"`
-	SetupIntent        json.RawMessage `json:"setup_intent,omitempty"`
-	Source             json.RawMessage `json:"source,omitempty"`
-	Type               APIErrorsType   `json:"type"`
+	AdviceCode         *string        `json:"advice_code,omitempty"`
+	Charge             *string        `json:"charge,omitempty"`
+	Code               *APIErrorsCode `json:"code,omitempty"`
+	DeclineCode        *string        `json:"decline_code,omitempty"`
+	DocURL             *string        `json:"doc_url,omitempty"`
+	Message            *string        `json:"message,omitempty"`
+	NetworkAdviceCode  *string        `json:"network_advice_code,omitempty"`
+	NetworkDeclineCode *string        `json:"network_decline_code,omitempty"`
+	Param              *string        `json:"param,omitempty"`
+	PaymentIntent      *PaymentIntent `json:"payment_intent,omitempty"`
+	PaymentMethod      *PaymentMethod `json:"payment_method,omitempty"`
+	PaymentMethodType  *string        `json:"payment_method_type,omitempty"`
+	RequestLogURL      *string        `json:"request_log_url,omitempty"`
+	SetupIntent        *SetupIntent   `json:"setup_intent,omitempty"`
+	Source             *PaymentSource `json:"source,omitempty"`
+	Type               APIErrorsType  `json:"type"`
+}
+
+// Application is the schema's type application.
+type Application struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name"`
+	// Always "application".
+	Object  string `json:"object"`
+	Deleted *bool  `json:"deleted,omitempty"`
+}
+
+// AutomaticTax is the schema's type automatic_tax.
+type AutomaticTax struct {
+	DisabledReason *AutomaticTaxDisabledReason `json:"disabled_reason"`
+	Enabled        bool                        `json:"enabled"`
+	Liability      *ConnectAccountReference    `json:"liability"`
+	Provider       *string                     `json:"provider"`
+	Status         *AutomaticTaxStatus         `json:"status"`
+}
+
+// BankAccount is the schema's type bank_account.
+type BankAccount struct {
+	Account                payload.Expandable[Account]                               `json:"account,omitzero"`
+	AccountHolderName      *string                                                   `json:"account_holder_name"`
+	AccountHolderType      *string                                                   `json:"account_holder_type"`
+	AccountType            *string                                                   `json:"account_type"`
+	AvailablePayoutMethods payload.Nullable[[]BankAccountAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	BankName               *string                                                   `json:"bank_name"`
+	Country                string                                                    `json:"country"`
+	Currency               string                                                    `json:"currency"`
+	Customer               payload.Expandable[Customer]                              `json:"customer,omitzero"`
+	DefaultForCurrency     payload.Nullable[bool]                                    `json:"default_for_currency,omitzero"`
+	Fingerprint            *string                                                   `json:"fingerprint"`
+	FutureRequirements     payload.Nullable[ExternalAccountRequirements]             `json:"future_requirements,omitzero"`
+	ID                     string                                                    `json:"id"`
+	Last4                  string                                                    `json:"last4"`
+	Metadata               payload.Nullable[map[string]string]                       `json:"metadata,omitzero"`
+	// Always "bank_account".
+	Object        string                                        `json:"object"`
+	Requirements  payload.Nullable[ExternalAccountRequirements] `json:"requirements,omitzero"`
+	RoutingNumber *string                                       `json:"routing_number"`
+	Status        string                                        `json:"status"`
+}
+
+func (BankAccount) isAccountExternalAccountCreatedEventDataObject() {}
+func (BankAccount) isCustomerSourceCreatedEventDataObject()         {}
+
+// PaymentSourceBankAccount is a PaymentSource whose object is "bank_account".
+type PaymentSourceBankAccount struct {
+	Deleted                *bool                                                     `json:"deleted,omitempty"`
+	Account                payload.Expandable[Account]                               `json:"account,omitzero"`
+	AccountHolderName      *string                                                   `json:"account_holder_name"`
+	AccountHolderType      *string                                                   `json:"account_holder_type"`
+	AccountType            *string                                                   `json:"account_type"`
+	AvailablePayoutMethods payload.Nullable[[]BankAccountAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	BankName               *string                                                   `json:"bank_name"`
+	Country                string                                                    `json:"country"`
+	Currency               string                                                    `json:"currency"`
+	Customer               payload.Expandable[Customer]                              `json:"customer,omitzero"`
+	DefaultForCurrency     payload.Nullable[bool]                                    `json:"default_for_currency,omitzero"`
+	Fingerprint            *string                                                   `json:"fingerprint"`
+	FutureRequirements     payload.Nullable[ExternalAccountRequirements]             `json:"future_requirements,omitzero"`
+	ID                     string                                                    `json:"id"`
+	Last4                  string                                                    `json:"last4"`
+	Metadata               payload.Nullable[map[string]string]                       `json:"metadata,omitzero"`
+	// Always "bank_account".
+	Object        string                                        `json:"object"`
+	Requirements  payload.Nullable[ExternalAccountRequirements] `json:"requirements,omitzero"`
+	RoutingNumber *string                                       `json:"routing_number"`
+	Status        string                                        `json:"status"`
+}
+
+func (PaymentSourceBankAccount) isPaymentSource()             {}
+func (PaymentSourceBankAccount) isCustomerDefaultSource()     {}
+func (PaymentSourceBankAccount) isSubscriptionDefaultSource() {}
+func (PaymentSourceBankAccount) isInvoiceDefaultSource()      {}
+func (PaymentSourceBankAccount) isPaymentIntentSource()       {}
+
+// PayoutDestinationBankAccount is a PayoutDestination whose object is "bank_account".
+type PayoutDestinationBankAccount struct {
+	Deleted                *bool                                                     `json:"deleted,omitempty"`
+	Account                payload.Expandable[Account]                               `json:"account,omitzero"`
+	AccountHolderName      *string                                                   `json:"account_holder_name"`
+	AccountHolderType      *string                                                   `json:"account_holder_type"`
+	AccountType            *string                                                   `json:"account_type"`
+	AvailablePayoutMethods payload.Nullable[[]BankAccountAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	BankName               *string                                                   `json:"bank_name"`
+	Country                string                                                    `json:"country"`
+	Currency               string                                                    `json:"currency"`
+	Customer               payload.Expandable[Customer]                              `json:"customer,omitzero"`
+	DefaultForCurrency     payload.Nullable[bool]                                    `json:"default_for_currency,omitzero"`
+	Fingerprint            *string                                                   `json:"fingerprint"`
+	FutureRequirements     payload.Nullable[ExternalAccountRequirements]             `json:"future_requirements,omitzero"`
+	ID                     string                                                    `json:"id"`
+	Last4                  string                                                    `json:"last4"`
+	Metadata               payload.Nullable[map[string]string]                       `json:"metadata,omitzero"`
+	// Always "bank_account".
+	Object        string                                        `json:"object"`
+	Requirements  payload.Nullable[ExternalAccountRequirements] `json:"requirements,omitzero"`
+	RoutingNumber *string                                       `json:"routing_number"`
+	Status        string                                        `json:"status"`
+}
+
+func (PayoutDestinationBankAccount) isPayoutDestination() {}
+func (PayoutDestinationBankAccount) isExternalAccount()   {}
+
+// CancellationDetails is the schema's type cancellation_details.
+type CancellationDetails struct {
+	Comment        *string                                   `json:"comment"`
+	Feedback       *CancellationDetailsFeedback              `json:"feedback"`
+	FeedbackOption payload.Expandable[BillingFeedbackOption] `json:"feedback_option"`
+	Reason         *CancellationDetailsReason                `json:"reason"`
+}
+
+// Card is the schema's type card.
+type Card struct {
+	Account                payload.Expandable[Account]                        `json:"account,omitzero"`
+	AddressCity            *string                                            `json:"address_city"`
+	AddressCountry         *string                                            `json:"address_country"`
+	AddressLine1           *string                                            `json:"address_line1"`
+	AddressLine1Check      *string                                            `json:"address_line1_check"`
+	AddressLine2           *string                                            `json:"address_line2"`
+	AddressState           *string                                            `json:"address_state"`
+	AddressZip             *string                                            `json:"address_zip"`
+	AddressZipCheck        *string                                            `json:"address_zip_check"`
+	AllowRedisplay         payload.Nullable[CardAllowRedisplay]               `json:"allow_redisplay,omitzero"`
+	AvailablePayoutMethods payload.Nullable[[]CardAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	Brand                  string                                             `json:"brand"`
+	BrandProduct           payload.Nullable[string]                           `json:"brand_product,omitzero"`
+	Country                *string                                            `json:"country"`
+	Currency               payload.Nullable[string]                           `json:"currency,omitzero"`
+	Customer               payload.Expandable[Customer]                       `json:"customer,omitzero"`
+	CVCCheck               *string                                            `json:"cvc_check"`
+	DefaultForCurrency     payload.Nullable[bool]                             `json:"default_for_currency,omitzero"`
+	Description            *string                                            `json:"description,omitempty"`
+	DynamicLast4           *string                                            `json:"dynamic_last4"`
+	ExpMonth               int64                                              `json:"exp_month"`
+	ExpYear                int64                                              `json:"exp_year"`
+	Fingerprint            payload.Nullable[string]                           `json:"fingerprint,omitzero"`
+	Funding                string                                             `json:"funding"`
+	ID                     string                                             `json:"id"`
+	Iin                    *string                                            `json:"iin,omitempty"`
+	Issuer                 *string                                            `json:"issuer,omitempty"`
+	Last4                  string                                             `json:"last4"`
+	Metadata               map[string]string                                  `json:"metadata"`
+	Name                   *string                                            `json:"name"`
+	Networks               *TokenCardNetworks                                 `json:"networks,omitempty"`
+	// Always "card".
+	Object             string                                             `json:"object"`
+	Redaction          payload.Nullable[AbstractCardAPIResourceRedaction] `json:"redaction,omitzero"`
+	RegulatedStatus    *CardRegulatedStatus                               `json:"regulated_status"`
+	Status             payload.Nullable[string]                           `json:"status,omitzero"`
+	TokenizationMethod *string                                            `json:"tokenization_method"`
+}
+
+func (Card) isAccountExternalAccountCreatedEventDataObject() {}
+func (Card) isCustomerSourceCreatedEventDataObject()         {}
+func (Card) isCustomerSourceExpiringEventDataObject()        {}
+
+// PaymentSourceCard is a PaymentSource whose object is "card".
+type PaymentSourceCard struct {
+	Deleted                *bool                                              `json:"deleted,omitempty"`
+	Account                payload.Expandable[Account]                        `json:"account,omitzero"`
+	AddressCity            *string                                            `json:"address_city"`
+	AddressCountry         *string                                            `json:"address_country"`
+	AddressLine1           *string                                            `json:"address_line1"`
+	AddressLine1Check      *string                                            `json:"address_line1_check"`
+	AddressLine2           *string                                            `json:"address_line2"`
+	AddressState           *string                                            `json:"address_state"`
+	AddressZip             *string                                            `json:"address_zip"`
+	AddressZipCheck        *string                                            `json:"address_zip_check"`
+	AllowRedisplay         payload.Nullable[CardAllowRedisplay]               `json:"allow_redisplay,omitzero"`
+	AvailablePayoutMethods payload.Nullable[[]CardAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	Brand                  string                                             `json:"brand"`
+	BrandProduct           payload.Nullable[string]                           `json:"brand_product,omitzero"`
+	Country                *string                                            `json:"country"`
+	Currency               payload.Nullable[string]                           `json:"currency,omitzero"`
+	Customer               payload.Expandable[Customer]                       `json:"customer,omitzero"`
+	CVCCheck               *string                                            `json:"cvc_check"`
+	DefaultForCurrency     payload.Nullable[bool]                             `json:"default_for_currency,omitzero"`
+	Description            *string                                            `json:"description,omitempty"`
+	DynamicLast4           *string                                            `json:"dynamic_last4"`
+	ExpMonth               int64                                              `json:"exp_month"`
+	ExpYear                int64                                              `json:"exp_year"`
+	Fingerprint            payload.Nullable[string]                           `json:"fingerprint,omitzero"`
+	Funding                string                                             `json:"funding"`
+	ID                     string                                             `json:"id"`
+	Iin                    *string                                            `json:"iin,omitempty"`
+	Issuer                 *string                                            `json:"issuer,omitempty"`
+	Last4                  string                                             `json:"last4"`
+	Metadata               map[string]string                                  `json:"metadata"`
+	Name                   *string                                            `json:"name"`
+	Networks               *TokenCardNetworks                                 `json:"networks,omitempty"`
+	// Always "card".
+	Object             string                                             `json:"object"`
+	Redaction          payload.Nullable[AbstractCardAPIResourceRedaction] `json:"redaction,omitzero"`
+	RegulatedStatus    *CardRegulatedStatus                               `json:"regulated_status"`
+	Status             payload.Nullable[string]                           `json:"status,omitzero"`
+	TokenizationMethod *string                                            `json:"tokenization_method"`
+}
+
+func (PaymentSourceCard) isPaymentSource()             {}
+func (PaymentSourceCard) isCustomerDefaultSource()     {}
+func (PaymentSourceCard) isSubscriptionDefaultSource() {}
+func (PaymentSourceCard) isInvoiceDefaultSource()      {}
+func (PaymentSourceCard) isPaymentIntentSource()       {}
+
+// PayoutDestinationCard is a PayoutDestination whose object is "card".
+type PayoutDestinationCard struct {
+	Deleted                *bool                                              `json:"deleted,omitempty"`
+	Account                payload.Expandable[Account]                        `json:"account,omitzero"`
+	AddressCity            *string                                            `json:"address_city"`
+	AddressCountry         *string                                            `json:"address_country"`
+	AddressLine1           *string                                            `json:"address_line1"`
+	AddressLine1Check      *string                                            `json:"address_line1_check"`
+	AddressLine2           *string                                            `json:"address_line2"`
+	AddressState           *string                                            `json:"address_state"`
+	AddressZip             *string                                            `json:"address_zip"`
+	AddressZipCheck        *string                                            `json:"address_zip_check"`
+	AllowRedisplay         payload.Nullable[CardAllowRedisplay]               `json:"allow_redisplay,omitzero"`
+	AvailablePayoutMethods payload.Nullable[[]CardAvailablePayoutMethodsItem] `json:"available_payout_methods,omitzero"`
+	Brand                  string                                             `json:"brand"`
+	BrandProduct           payload.Nullable[string]                           `json:"brand_product,omitzero"`
+	Country                *string                                            `json:"country"`
+	Currency               payload.Nullable[string]                           `json:"currency,omitzero"`
+	Customer               payload.Expandable[Customer]                       `json:"customer,omitzero"`
+	CVCCheck               *string                                            `json:"cvc_check"`
+	DefaultForCurrency     payload.Nullable[bool]                             `json:"default_for_currency,omitzero"`
+	Description            *string                                            `json:"description,omitempty"`
+	DynamicLast4           *string                                            `json:"dynamic_last4"`
+	ExpMonth               int64                                              `json:"exp_month"`
+	ExpYear                int64                                              `json:"exp_year"`
+	Fingerprint            payload.Nullable[string]                           `json:"fingerprint,omitzero"`
+	Funding                string                                             `json:"funding"`
+	ID                     string                                             `json:"id"`
+	Iin                    *string                                            `json:"iin,omitempty"`
+	Issuer                 *string                                            `json:"issuer,omitempty"`
+	Last4                  string                                             `json:"last4"`
+	Metadata               map[string]string                                  `json:"metadata"`
+	Name                   *string                                            `json:"name"`
+	Networks               *TokenCardNetworks                                 `json:"networks,omitempty"`
+	// Always "card".
+	Object             string                                             `json:"object"`
+	Redaction          payload.Nullable[AbstractCardAPIResourceRedaction] `json:"redaction,omitzero"`
+	RegulatedStatus    *CardRegulatedStatus                               `json:"regulated_status"`
+	Status             payload.Nullable[string]                           `json:"status,omitzero"`
+	TokenizationMethod *string                                            `json:"tokenization_method"`
+}
+
+func (PayoutDestinationCard) isPayoutDestination() {}
+func (PayoutDestinationCard) isExternalAccount()   {}
+
+// CardGeneratedFromPaymentMethodDetails is the schema's type
+// card_generated_from_payment_method_details.
+type CardGeneratedFromPaymentMethodDetails struct {
+	CardPresent *PaymentMethodDetailsCardPresent `json:"card_present,omitempty"`
+	Type        string                           `json:"type"`
+}
+
+// CardIssuingAccountTermsOfService is the schema's type card_issuing_account_terms_of_service.
+type CardIssuingAccountTermsOfService struct {
+	Date      *int64  `json:"date"`
+	IP        *string `json:"ip"`
+	UserAgent *string `json:"user_agent,omitempty"`
 }
 
 // ConnectAccountReference is the schema's type connect_account_reference.
 type ConnectAccountReference struct {
-	Account payload.Expandable[json.RawMessage] `json:"account,omitzero"`
-	Type    ConnectAccountReferenceType         `json:"type"`
+	Account payload.Expandable[Account] `json:"account,omitzero"`
+	Type    ConnectAccountReferenceType `json:"type"`
+}
+
+// ConnectCollectionTransfer is the schema's type connect_collection_transfer.
+type ConnectCollectionTransfer struct {
+	Amount      int64                       `json:"amount"`
+	Currency    string                      `json:"currency"`
+	Destination payload.Expandable[Account] `json:"destination"`
+	ID          string                      `json:"id"`
+	Livemode    bool                        `json:"livemode"`
+	// Always "connect_collection_transfer".
+	Object string `json:"object"`
+}
+
+func (ConnectCollectionTransfer) isBalanceTransactionSourceObject() {}
+
+// ConnectRiskAccountRiskControl is the schema's type connect_risk_account_risk_control.
+type ConnectRiskAccountRiskControl struct {
+	PauseRequested bool `json:"pause_requested"`
+}
+
+// ConnectRiskAccountRiskControls is the schema's type connect_risk_account_risk_controls.
+type ConnectRiskAccountRiskControls struct {
+	Charges        ConnectRiskAccountRiskControl                                  `json:"charges"`
+	Payouts        ConnectRiskAccountRiskControl                                  `json:"payouts"`
+	RejectedReason payload.Nullable[ConnectRiskAccountRiskControlsRejectedReason] `json:"rejected_reason,omitzero"`
 }
 
 // CurrencyOption is the schema's type currency_option.
 type CurrencyOption struct {
-	CustomUnitAmount  payload.Nullable[CustomUnitAmount]          `json:"custom_unit_amount,omitzero"`
-	TaxBehavior       payload.Nullable[CurrencyOptionTaxBehavior] `json:"tax_behavior,omitzero"`
-	Tiers             []PriceTier                                 `json:"tiers,omitzero"`
-	UnitAmount        payload.Nullable[int64]                     `json:"unit_amount,omitzero"`
-	UnitAmountDecimal payload.Nullable[string]                    `json:"unit_amount_decimal,omitzero"`
+	CustomUnitAmount  *CustomUnitAmount          `json:"custom_unit_amount"`
+	TaxBehavior       *CurrencyOptionTaxBehavior `json:"tax_behavior"`
+	Tiers             []PriceTier                `json:"tiers,omitzero"`
+	UnitAmount        *int64                     `json:"unit_amount"`
+	UnitAmountDecimal *string                    `json:"unit_amount_decimal"`
+}
+
+// CustomLogo is the schema's type custom_logo.
+type CustomLogo struct {
+	ContentType *string `json:"content_type"`
+	URL         string  `json:"url"`
 }
 
 // CustomUnitAmount is the schema's type custom_unit_amount.
 type CustomUnitAmount struct {
-	Maximum payload.Nullable[int64] `json:"maximum,omitzero"`
-	Minimum payload.Nullable[int64] `json:"minimum,omitzero"`
-	Preset  payload.Nullable[int64] `json:"preset,omitzero"`
+	Maximum *int64 `json:"maximum"`
+	Minimum *int64 `json:"minimum"`
+	Preset  *int64 `json:"preset"`
 }
 
-// InvoiceSettingCustomField is the schema's type invoice_setting_custom_field.
-type InvoiceSettingCustomField struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+// Discount is the schema's type discount.
+type Discount struct {
+	CheckoutSession *string                      `json:"checkout_session"`
+	Customer        payload.Expandable[Customer] `json:"customer"`
+	CustomerAccount *string                      `json:"customer_account"`
+	End             *payload.Unix                `json:"end"`
+	ID              string                       `json:"id"`
+	Invoice         *string                      `json:"invoice"`
+	InvoiceItem     *string                      `json:"invoice_item"`
+	// Always "discount".
+	Object           string                            `json:"object"`
+	PromotionCode    payload.Expandable[PromotionCode] `json:"promotion_code"`
+	Source           DiscountSource                    `json:"source"`
+	Start            payload.Unix                      `json:"start"`
+	Subscription     *string                           `json:"subscription"`
+	SubscriptionItem *string                           `json:"subscription_item"`
+	Deleted          *bool                             `json:"deleted,omitempty"`
+}
+
+// DiscountEnd is the schema's type discount_end.
+type DiscountEnd struct {
+	Timestamp *payload.Unix `json:"timestamp"`
+	// Always "timestamp".
+	Type string `json:"type"`
+}
+
+// DiscountSource is the schema's type discount_source.
+type DiscountSource struct {
+	Coupon payload.Expandable[Coupon] `json:"coupon"`
+	// Always "coupon".
+	Type string `json:"type"`
+}
+
+// DiscountsResourceDiscountAmount is the schema's type discounts_resource_discount_amount.
+type DiscountsResourceDiscountAmount struct {
+	Amount   int64                        `json:"amount"`
+	Discount payload.Expandable[Discount] `json:"discount"`
+}
+
+// DiscountsResourceStackableDiscountWithDiscountEnd is the schema's type
+// discounts_resource_stackable_discount_with_discount_end.
+type DiscountsResourceStackableDiscountWithDiscountEnd struct {
+	Coupon        payload.Expandable[Coupon]        `json:"coupon"`
+	Discount      payload.Expandable[Discount]      `json:"discount"`
+	DiscountEnd   payload.Nullable[DiscountEnd]     `json:"discount_end,omitzero"`
+	PromotionCode payload.Expandable[PromotionCode] `json:"promotion_code"`
+}
+
+// Dispute is the schema's type dispute.
+type Dispute struct {
+	Amount                   int64                                             `json:"amount"`
+	BalanceTransactions      []BalanceTransaction                              `json:"balance_transactions"`
+	Charge                   payload.Expandable[Charge]                        `json:"charge"`
+	Created                  payload.Unix                                      `json:"created"`
+	Currency                 string                                            `json:"currency"`
+	EnhancedEligibilityTypes []DisputeEnhancedEligibilityTypesItem             `json:"enhanced_eligibility_types"`
+	Evidence                 DisputeEvidence                                   `json:"evidence"`
+	EvidenceDetails          DisputeEvidenceDetails                            `json:"evidence_details"`
+	ID                       string                                            `json:"id"`
+	IntendedSubmissionMethod payload.Nullable[DisputeIntendedSubmissionMethod] `json:"intended_submission_method,omitzero"`
+	IsChargeRefundable       bool                                              `json:"is_charge_refundable"`
+	Livemode                 bool                                              `json:"livemode"`
+	Metadata                 map[string]string                                 `json:"metadata"`
+	NetworkReasonCode        payload.Nullable[string]                          `json:"network_reason_code,omitzero"`
+	// Always "dispute".
+	Object               string                            `json:"object"`
+	PaymentIntent        payload.Expandable[PaymentIntent] `json:"payment_intent"`
+	PaymentMethodDetails *DisputePaymentMethodDetails      `json:"payment_method_details,omitempty"`
+	Reason               string                            `json:"reason"`
+	SmartDisputes        *DisputeSmartDisputes             `json:"smart_disputes,omitempty"`
+	Status               DisputeStatus                     `json:"status"`
+}
+
+func (Dispute) isBalanceTransactionSourceObject() {}
+
+// DisputeEnhancedEligibility is the schema's type dispute_enhanced_eligibility.
+type DisputeEnhancedEligibility struct {
+	MastercardCompliance    *DisputeEnhancedEligibilityMastercardCompliance    `json:"mastercard_compliance,omitempty"`
+	VisaCompellingEvidence3 *DisputeEnhancedEligibilityVisaCompellingEvidence3 `json:"visa_compelling_evidence_3,omitempty"`
+	VisaCompliance          *DisputeEnhancedEligibilityVisaCompliance          `json:"visa_compliance,omitempty"`
+}
+
+// DisputeEnhancedEligibilityMastercardCompliance is the schema's type
+// dispute_enhanced_eligibility_mastercard_compliance.
+type DisputeEnhancedEligibilityMastercardCompliance struct {
+	Status DisputeEnhancedEligibilityMastercardComplianceStatus `json:"status"`
+}
+
+// DisputeEnhancedEligibilityVisaCompellingEvidence3 is the schema's type
+// dispute_enhanced_eligibility_visa_compelling_evidence3.
+type DisputeEnhancedEligibilityVisaCompellingEvidence3 struct {
+	RequiredActions []DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem `json:"required_actions"`
+	Status          DisputeEnhancedEligibilityVisaCompellingEvidence3Status                `json:"status"`
+}
+
+// DisputeEnhancedEligibilityVisaCompliance is the schema's type
+// dispute_enhanced_eligibility_visa_compliance.
+type DisputeEnhancedEligibilityVisaCompliance struct {
+	Status DisputeEnhancedEligibilityVisaComplianceStatus `json:"status"`
+}
+
+// DisputeEnhancedEvidence is the schema's type dispute_enhanced_evidence.
+type DisputeEnhancedEvidence struct {
+	MastercardCompliance    *DisputeEnhancedEvidenceMastercardCompliance    `json:"mastercard_compliance,omitempty"`
+	VisaCompellingEvidence3 *DisputeEnhancedEvidenceVisaCompellingEvidence3 `json:"visa_compelling_evidence_3,omitempty"`
+	VisaCompliance          *DisputeEnhancedEvidenceVisaCompliance          `json:"visa_compliance,omitempty"`
+}
+
+// DisputeEnhancedEvidenceMastercardCompliance is the schema's type
+// dispute_enhanced_evidence_mastercard_compliance.
+type DisputeEnhancedEvidenceMastercardCompliance struct {
+	FeeAcknowledged bool `json:"fee_acknowledged"`
+}
+
+// DisputeEnhancedEvidenceVisaCompellingEvidence3 is the schema's type
+// dispute_enhanced_evidence_visa_compelling_evidence3.
+type DisputeEnhancedEvidenceVisaCompellingEvidence3 struct {
+	DisputedTransaction         *DisputeVisaCompellingEvidence3DisputedTransaction         `json:"disputed_transaction"`
+	PriorUndisputedTransactions []DisputeVisaCompellingEvidence3PriorUndisputedTransaction `json:"prior_undisputed_transactions"`
+}
+
+// DisputeEnhancedEvidenceVisaCompliance is the schema's type
+// dispute_enhanced_evidence_visa_compliance.
+type DisputeEnhancedEvidenceVisaCompliance struct {
+	FeeAcknowledged bool `json:"fee_acknowledged"`
+}
+
+// DisputeEvidence is the schema's type dispute_evidence.
+type DisputeEvidence struct {
+	AccessActivityLog            *string                  `json:"access_activity_log"`
+	BillingAddress               *string                  `json:"billing_address"`
+	CancellationPolicy           payload.Expandable[File] `json:"cancellation_policy"`
+	CancellationPolicyDisclosure *string                  `json:"cancellation_policy_disclosure"`
+	CancellationRebuttal         *string                  `json:"cancellation_rebuttal"`
+	CustomerCommunication        payload.Expandable[File] `json:"customer_communication"`
+	CustomerEmailAddress         *string                  `json:"customer_email_address"`
+	CustomerName                 *string                  `json:"customer_name"`
+	CustomerPurchaseIP           *string                  `json:"customer_purchase_ip"`
+	CustomerSignature            payload.Expandable[File] `json:"customer_signature"`
+	DuplicateChargeDocumentation payload.Expandable[File] `json:"duplicate_charge_documentation"`
+	DuplicateChargeExplanation   *string                  `json:"duplicate_charge_explanation"`
+	DuplicateChargeID            *string                  `json:"duplicate_charge_id"`
+	EnhancedEvidence             DisputeEnhancedEvidence  `json:"enhanced_evidence"`
+	ProductDescription           *string                  `json:"product_description"`
+	Receipt                      payload.Expandable[File] `json:"receipt"`
+	RefundPolicy                 payload.Expandable[File] `json:"refund_policy"`
+	RefundPolicyDisclosure       *string                  `json:"refund_policy_disclosure"`
+	RefundRefusalExplanation     *string                  `json:"refund_refusal_explanation"`
+	ServiceDate                  *string                  `json:"service_date"`
+	ServiceDocumentation         payload.Expandable[File] `json:"service_documentation"`
+	ShippingAddress              *string                  `json:"shipping_address"`
+	ShippingCarrier              *string                  `json:"shipping_carrier"`
+	ShippingDate                 *string                  `json:"shipping_date"`
+	ShippingDocumentation        payload.Expandable[File] `json:"shipping_documentation"`
+	ShippingTrackingNumber       *string                  `json:"shipping_tracking_number"`
+	UncategorizedFile            payload.Expandable[File] `json:"uncategorized_file"`
+	UncategorizedText            *string                  `json:"uncategorized_text"`
+}
+
+// DisputeEvidenceDetails is the schema's type dispute_evidence_details.
+type DisputeEvidenceDetails struct {
+	DueBy               *payload.Unix                           `json:"due_by"`
+	EnhancedEligibility DisputeEnhancedEligibility              `json:"enhanced_eligibility"`
+	HasEvidence         bool                                    `json:"has_evidence"`
+	PastDue             bool                                    `json:"past_due"`
+	SubmissionCount     int64                                   `json:"submission_count"`
+	SubmissionMethod    *DisputeEvidenceDetailsSubmissionMethod `json:"submission_method,omitempty"`
+}
+
+// DisputePaymentMethodDetails is the schema's type dispute_payment_method_details.
+type DisputePaymentMethodDetails struct {
+	AmazonPay *DisputePaymentMethodDetailsAmazonPay `json:"amazon_pay,omitempty"`
+	Card      *DisputePaymentMethodDetailsCard      `json:"card,omitempty"`
+	Klarna    *DisputePaymentMethodDetailsKlarna    `json:"klarna,omitempty"`
+	Paypal    *DisputePaymentMethodDetailsPaypal    `json:"paypal,omitempty"`
+	Type      DisputePaymentMethodDetailsType       `json:"type"`
+}
+
+// DisputePaymentMethodDetailsAmazonPay is the schema's type dispute_payment_method_details_amazon_pay.
+type DisputePaymentMethodDetailsAmazonPay struct {
+	DisputeType *DisputePaymentMethodDetailsAmazonPayDisputeType `json:"dispute_type"`
+}
+
+// DisputePaymentMethodDetailsCard is the schema's type dispute_payment_method_details_card.
+type DisputePaymentMethodDetailsCard struct {
+	Brand             string                                  `json:"brand"`
+	CaseType          DisputePaymentMethodDetailsCardCaseType `json:"case_type"`
+	Network           string                                  `json:"network"`
+	NetworkReasonCode *string                                 `json:"network_reason_code"`
+}
+
+// DisputePaymentMethodDetailsKlarna is the schema's type dispute_payment_method_details_klarna.
+type DisputePaymentMethodDetailsKlarna struct {
+	ChargebackLossReasonCode *string `json:"chargeback_loss_reason_code,omitempty"`
+	ReasonCode               *string `json:"reason_code"`
+}
+
+// DisputePaymentMethodDetailsPaypal is the schema's type dispute_payment_method_details_paypal.
+type DisputePaymentMethodDetailsPaypal struct {
+	CaseID     *string `json:"case_id"`
+	ReasonCode *string `json:"reason_code"`
+}
+
+// DisputeSmartDisputes is the schema's type dispute_smart_disputes.
+type DisputeSmartDisputes struct {
+	RecommendedEvidence [][]string                 `json:"recommended_evidence"`
+	Status              DisputeSmartDisputesStatus `json:"status"`
+}
+
+// DisputeTransactionShippingAddress is the schema's type dispute_transaction_shipping_address.
+type DisputeTransactionShippingAddress struct {
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
+}
+
+// DisputeVisaCompellingEvidence3DisputedTransaction is the schema's type
+// dispute_visa_compelling_evidence3_disputed_transaction.
+type DisputeVisaCompellingEvidence3DisputedTransaction struct {
+	CustomerAccountID         *string                                                                 `json:"customer_account_id"`
+	CustomerDeviceFingerprint *string                                                                 `json:"customer_device_fingerprint"`
+	CustomerDeviceID          *string                                                                 `json:"customer_device_id"`
+	CustomerEmailAddress      *string                                                                 `json:"customer_email_address"`
+	CustomerPurchaseIP        *string                                                                 `json:"customer_purchase_ip"`
+	MerchandiseOrServices     *DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices `json:"merchandise_or_services"`
+	ProductDescription        *string                                                                 `json:"product_description"`
+	ShippingAddress           *DisputeTransactionShippingAddress                                      `json:"shipping_address"`
+}
+
+// DisputeVisaCompellingEvidence3PriorUndisputedTransaction is the schema's type
+// dispute_visa_compelling_evidence3_prior_undisputed_transaction.
+type DisputeVisaCompellingEvidence3PriorUndisputedTransaction struct {
+	Charge                    string                             `json:"charge"`
+	CustomerAccountID         *string                            `json:"customer_account_id"`
+	CustomerDeviceFingerprint *string                            `json:"customer_device_fingerprint"`
+	CustomerDeviceID          *string                            `json:"customer_device_id"`
+	CustomerEmailAddress      *string                            `json:"customer_email_address"`
+	CustomerPurchaseIP        *string                            `json:"customer_purchase_ip"`
+	ProductDescription        *string                            `json:"product_description"`
+	ShippingAddress           *DisputeTransactionShippingAddress `json:"shipping_address"`
+}
+
+// EmailSent is the schema's type email_sent.
+type EmailSent struct {
+	EmailSentAt payload.Unix `json:"email_sent_at"`
+	EmailSentTo string       `json:"email_sent_to"`
+}
+
+// ExternalAccountRequirements is the schema's type external_account_requirements.
+type ExternalAccountRequirements struct {
+	CurrentlyDue        []string                   `json:"currently_due"`
+	Errors              []AccountRequirementsError `json:"errors"`
+	PastDue             []string                   `json:"past_due"`
+	PendingVerification []string                   `json:"pending_verification"`
+}
+
+// Fee is the schema's type fee.
+type Fee struct {
+	Amount      int64   `json:"amount"`
+	Application *string `json:"application"`
+	Currency    string  `json:"currency"`
+	Description *string `json:"description"`
+	Type        string  `json:"type"`
+}
+
+// FeeRefund is the schema's type fee_refund.
+type FeeRefund struct {
+	Amount             int64                                  `json:"amount"`
+	BalanceTransaction payload.Expandable[BalanceTransaction] `json:"balance_transaction"`
+	Created            payload.Unix                           `json:"created"`
+	Currency           string                                 `json:"currency"`
+	Fee                payload.Expandable[ApplicationFee]     `json:"fee"`
+	ID                 string                                 `json:"id"`
+	Metadata           map[string]string                      `json:"metadata"`
+	// Always "fee_refund".
+	Object string `json:"object"`
+}
+
+func (FeeRefund) isBalanceTransactionSourceObject() {}
+
+// FeedbackOptionsStatusTransitions is the schema's type feedback_options_status_transitions.
+type FeedbackOptionsStatusTransitions struct {
+	DeactivatedAt *payload.Unix `json:"deactivated_at"`
+}
+
+// FundingInstructionsBankTransferAbaRecord is the schema's type
+// funding_instructions_bank_transfer_aba_record.
+type FundingInstructionsBankTransferAbaRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    string  `json:"account_holder_name"`
+	AccountNumber        string  `json:"account_number"`
+	AccountType          string  `json:"account_type"`
+	BankAddress          Address `json:"bank_address"`
+	BankName             string  `json:"bank_name"`
+	RoutingNumber        string  `json:"routing_number"`
+}
+
+// FundingInstructionsBankTransferFinancialAddress is the schema's type
+// funding_instructions_bank_transfer_financial_address.
+type FundingInstructionsBankTransferFinancialAddress struct {
+	Aba               *FundingInstructionsBankTransferAbaRecord                              `json:"aba,omitempty"`
+	IBAN              *FundingInstructionsBankTransferIBANRecord                             `json:"iban,omitempty"`
+	SortCode          *FundingInstructionsBankTransferSortCodeRecord                         `json:"sort_code,omitempty"`
+	Spei              *FundingInstructionsBankTransferSpeiRecord                             `json:"spei,omitempty"`
+	SupportedNetworks []FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem `json:"supported_networks,omitzero"`
+	Swift             *FundingInstructionsBankTransferSwiftRecord                            `json:"swift,omitempty"`
+	Type              FundingInstructionsBankTransferFinancialAddressType                    `json:"type"`
+	Zengin            *FundingInstructionsBankTransferZenginRecord                           `json:"zengin,omitempty"`
+}
+
+// FundingInstructionsBankTransferIBANRecord is the schema's type
+// funding_instructions_bank_transfer_iban_record.
+type FundingInstructionsBankTransferIBANRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    string  `json:"account_holder_name"`
+	BankAddress          Address `json:"bank_address"`
+	BIC                  string  `json:"bic"`
+	Country              string  `json:"country"`
+	IBAN                 string  `json:"iban"`
+}
+
+// FundingInstructionsBankTransferSortCodeRecord is the schema's type
+// funding_instructions_bank_transfer_sort_code_record.
+type FundingInstructionsBankTransferSortCodeRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    string  `json:"account_holder_name"`
+	AccountNumber        string  `json:"account_number"`
+	BankAddress          Address `json:"bank_address"`
+	SortCode             string  `json:"sort_code"`
+}
+
+// FundingInstructionsBankTransferSpeiRecord is the schema's type
+// funding_instructions_bank_transfer_spei_record.
+type FundingInstructionsBankTransferSpeiRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    string  `json:"account_holder_name"`
+	BankAddress          Address `json:"bank_address"`
+	BankCode             string  `json:"bank_code"`
+	BankName             string  `json:"bank_name"`
+	Clabe                string  `json:"clabe"`
+}
+
+// FundingInstructionsBankTransferSwiftRecord is the schema's type
+// funding_instructions_bank_transfer_swift_record.
+type FundingInstructionsBankTransferSwiftRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    string  `json:"account_holder_name"`
+	AccountNumber        string  `json:"account_number"`
+	AccountType          string  `json:"account_type"`
+	BankAddress          Address `json:"bank_address"`
+	BankName             string  `json:"bank_name"`
+	SwiftCode            string  `json:"swift_code"`
+}
+
+// FundingInstructionsBankTransferZenginRecord is the schema's type
+// funding_instructions_bank_transfer_zengin_record.
+type FundingInstructionsBankTransferZenginRecord struct {
+	AccountHolderAddress Address `json:"account_holder_address"`
+	AccountHolderName    *string `json:"account_holder_name"`
+	AccountNumber        *string `json:"account_number"`
+	AccountType          *string `json:"account_type"`
+	BankAddress          Address `json:"bank_address"`
+	BankCode             *string `json:"bank_code"`
+	BankName             *string `json:"bank_name"`
+	BranchCode           *string `json:"branch_code"`
+	BranchName           *string `json:"branch_name"`
+}
+
+// InternalCard is the schema's type internal_card.
+type InternalCard struct {
+	Brand    *string `json:"brand"`
+	Country  *string `json:"country"`
+	ExpMonth *int64  `json:"exp_month"`
+	ExpYear  *int64  `json:"exp_year"`
+	Last4    *string `json:"last4"`
+}
+
+// InvoicesPaymentMethodOptions is the schema's type invoices_payment_method_options.
+type InvoicesPaymentMethodOptions struct {
+	AcssDebit       *InvoicePaymentMethodOptionsAcssDebit       `json:"acss_debit"`
+	Bancontact      *InvoicePaymentMethodOptionsBancontact      `json:"bancontact"`
+	Billie          json.RawMessage                             `json:"billie,omitempty"`
+	Blik            json.RawMessage                             `json:"blik,omitempty"`
+	Card            *InvoicePaymentMethodOptionsCard            `json:"card"`
+	CustomerBalance *InvoicePaymentMethodOptionsCustomerBalance `json:"customer_balance"`
+	IDBankTransfer  json.RawMessage                             `json:"id_bank_transfer,omitempty"`
+	Konbini         json.RawMessage                             `json:"konbini"`
+	Payto           *InvoicePaymentMethodOptionsPayto           `json:"payto"`
+	Pix             *InvoicePaymentMethodOptionsPix             `json:"pix"`
+	SEPADebit       json.RawMessage                             `json:"sepa_debit"`
+	Upi             *InvoicePaymentMethodOptionsUpi             `json:"upi"`
+	UsBankAccount   *InvoicePaymentMethodOptionsUsBankAccount   `json:"us_bank_account"`
+}
+
+// InvoicesPaymentSettings is the schema's type invoices_payment_settings.
+type InvoicesPaymentSettings struct {
+	DefaultMandate       *string                                         `json:"default_mandate"`
+	PaymentMethodOptions *InvoicesPaymentMethodOptions                   `json:"payment_method_options"`
+	PaymentMethodTypes   []InvoicesPaymentSettingsPaymentMethodTypesItem `json:"payment_method_types"`
+}
+
+// InvoicesPaymentsInvoicePaymentAssociatedPayment is the schema's type
+// invoices_payments_invoice_payment_associated_payment.
+type InvoicesPaymentsInvoicePaymentAssociatedPayment struct {
+	Charge        payload.Expandable[Charge]                          `json:"charge,omitzero"`
+	PaymentIntent payload.Expandable[PaymentIntent]                   `json:"payment_intent,omitzero"`
+	PaymentRecord payload.Expandable[PaymentRecord]                   `json:"payment_record,omitzero"`
+	Type          InvoicesPaymentsInvoicePaymentAssociatedPaymentType `json:"type"`
+}
+
+// InvoicesPaymentsInvoicePaymentStatusTransitions is the schema's type
+// invoices_payments_invoice_payment_status_transitions.
+type InvoicesPaymentsInvoicePaymentStatusTransitions struct {
+	CanceledAt *payload.Unix `json:"canceled_at"`
+	PaidAt     *payload.Unix `json:"paid_at"`
+}
+
+// InvoicesResourceConfirmationSecret is the schema's type invoices_resource_confirmation_secret.
+type InvoicesResourceConfirmationSecret struct {
+	ClientSecret string `json:"client_secret"`
+	Type         string `json:"type"`
+}
+
+// InvoicesResourceFromInvoice is the schema's type invoices_resource_from_invoice.
+type InvoicesResourceFromInvoice struct {
+	Action  string                      `json:"action"`
+	Invoice payload.Expandable[Invoice] `json:"invoice"`
+}
+
+// InvoicesResourceInvoiceRendering is the schema's type invoices_resource_invoice_rendering.
+type InvoicesResourceInvoiceRendering struct {
+	AmountTaxDisplay *string              `json:"amount_tax_display"`
+	PDF              *InvoiceRenderingPDF `json:"pdf"`
+	Template         *string              `json:"template"`
+	TemplateVersion  *int64               `json:"template_version"`
+}
+
+// InvoicesResourceInvoiceTaxID is the schema's type invoices_resource_invoice_tax_id.
+type InvoicesResourceInvoiceTaxID struct {
+	Type  InvoicesResourceInvoiceTaxIDType `json:"type"`
+	Value *string                          `json:"value"`
+}
+
+// InvoicesResourcePretaxCreditAmount is the schema's type invoices_resource_pretax_credit_amount.
+type InvoicesResourcePretaxCreditAmount struct {
+	Amount                   int64                                               `json:"amount"`
+	CreditBalanceTransaction payload.Expandable[BillingCreditBalanceTransaction] `json:"credit_balance_transaction,omitzero"`
+	Discount                 payload.Expandable[Discount]                        `json:"discount,omitzero"`
+	Margin                   payload.Expandable[Margin]                          `json:"margin,omitzero"`
+	Type                     InvoicesResourcePretaxCreditAmountType              `json:"type"`
+}
+
+// InvoicesResourceShippingCost is the schema's type invoices_resource_shipping_cost.
+type InvoicesResourceShippingCost struct {
+	AmountSubtotal int64                            `json:"amount_subtotal"`
+	AmountTax      int64                            `json:"amount_tax"`
+	AmountTotal    int64                            `json:"amount_total"`
+	ShippingRate   payload.Expandable[ShippingRate] `json:"shipping_rate"`
+	Taxes          []LineItemsTaxAmount             `json:"taxes,omitzero"`
+}
+
+// InvoicesResourceStatusTransitions is the schema's type invoices_resource_status_transitions.
+type InvoicesResourceStatusTransitions struct {
+	FinalizedAt           *payload.Unix `json:"finalized_at"`
+	MarkedUncollectibleAt *payload.Unix `json:"marked_uncollectible_at"`
+	PaidAt                *payload.Unix `json:"paid_at"`
+	VoidedAt              *payload.Unix `json:"voided_at"`
+}
+
+// IssuingPhysicalBundle is the schema's type issuing.physical_bundle.
+type IssuingPhysicalBundle struct {
+	Features IssuingPhysicalBundleFeatures `json:"features"`
+	ID       string                        `json:"id"`
+	Livemode bool                          `json:"livemode"`
+	Name     string                        `json:"name"`
+	// Always "issuing.physical_bundle".
+	Object string                      `json:"object"`
+	Status IssuingPhysicalBundleStatus `json:"status"`
+	Type   IssuingPhysicalBundleType   `json:"type"`
+}
+
+// IssuingNetworkTokenAddress is the schema's type issuing_network_token_address.
+type IssuingNetworkTokenAddress struct {
+	Line1      string `json:"line1"`
+	PostalCode string `json:"postal_code"`
+}
+
+// IssuingNetworkTokenDevice is the schema's type issuing_network_token_device.
+type IssuingNetworkTokenDevice struct {
+	DeviceFingerprint *string                        `json:"device_fingerprint,omitempty"`
+	IPAddress         *string                        `json:"ip_address,omitempty"`
+	Location          *string                        `json:"location,omitempty"`
+	Name              *string                        `json:"name,omitempty"`
+	PhoneNumber       *string                        `json:"phone_number,omitempty"`
+	Type              *IssuingNetworkTokenDeviceType `json:"type,omitempty"`
+}
+
+// IssuingNetworkTokenMastercard is the schema's type issuing_network_token_mastercard.
+type IssuingNetworkTokenMastercard struct {
+	CardReferenceID    *string `json:"card_reference_id,omitempty"`
+	TokenReferenceID   string  `json:"token_reference_id"`
+	TokenRequestorID   string  `json:"token_requestor_id"`
+	TokenRequestorName *string `json:"token_requestor_name,omitempty"`
+}
+
+// IssuingNetworkTokenNetworkData is the schema's type issuing_network_token_network_data.
+type IssuingNetworkTokenNetworkData struct {
+	Device         *IssuingNetworkTokenDevice         `json:"device,omitempty"`
+	Mastercard     *IssuingNetworkTokenMastercard     `json:"mastercard,omitempty"`
+	Type           IssuingNetworkTokenNetworkDataType `json:"type"`
+	Visa           *IssuingNetworkTokenVisa           `json:"visa,omitempty"`
+	WalletProvider *IssuingNetworkTokenWalletProvider `json:"wallet_provider,omitempty"`
+}
+
+// IssuingNetworkTokenVisa is the schema's type issuing_network_token_visa.
+type IssuingNetworkTokenVisa struct {
+	CardReferenceID  *string `json:"card_reference_id"`
+	TokenReferenceID string  `json:"token_reference_id"`
+	TokenRequestorID string  `json:"token_requestor_id"`
+	TokenRiskScore   *string `json:"token_risk_score,omitempty"`
+}
+
+// IssuingNetworkTokenWalletProvider is the schema's type issuing_network_token_wallet_provider.
+type IssuingNetworkTokenWalletProvider struct {
+	AccountID                 *string                                             `json:"account_id,omitempty"`
+	AccountTrustScore         *int64                                              `json:"account_trust_score,omitempty"`
+	CardNumberSource          *IssuingNetworkTokenWalletProviderCardNumberSource  `json:"card_number_source,omitempty"`
+	CardholderAddress         *IssuingNetworkTokenAddress                         `json:"cardholder_address,omitempty"`
+	CardholderName            *string                                             `json:"cardholder_name,omitempty"`
+	DeviceTrustScore          *int64                                              `json:"device_trust_score,omitempty"`
+	HashedAccountEmailAddress *string                                             `json:"hashed_account_email_address,omitempty"`
+	ReasonCodes               []IssuingNetworkTokenWalletProviderReasonCodesItem  `json:"reason_codes,omitzero"`
+	SuggestedDecision         *IssuingNetworkTokenWalletProviderSuggestedDecision `json:"suggested_decision,omitempty"`
+	SuggestedDecisionVersion  *string                                             `json:"suggested_decision_version,omitempty"`
+}
+
+// IssuingPhysicalBundleFeatures is the schema's type issuing_physical_bundle_features.
+type IssuingPhysicalBundleFeatures struct {
+	CardLogo    IssuingPhysicalBundleFeaturesCardLogo    `json:"card_logo"`
+	CarrierText IssuingPhysicalBundleFeaturesCarrierText `json:"carrier_text"`
+	SecondLine  IssuingPhysicalBundleFeaturesSecondLine  `json:"second_line"`
+}
+
+// Item is the schema's type item.
+type Item struct {
+	AdjustableQuantity payload.Nullable[LineItemsAdjustableQuantity] `json:"adjustable_quantity,omitzero"`
+	AmountDiscount     int64                                         `json:"amount_discount"`
+	AmountSubtotal     int64                                         `json:"amount_subtotal"`
+	AmountTax          int64                                         `json:"amount_tax"`
+	AmountTotal        int64                                         `json:"amount_total"`
+	Currency           string                                        `json:"currency"`
+	Description        *string                                       `json:"description"`
+	Discounts          []LineItemsDiscountAmount                     `json:"discounts,omitzero"`
+	Display            *LineItemsDisplay                             `json:"display,omitempty"`
+	ID                 string                                        `json:"id"`
+	Metadata           payload.Nullable[map[string]string]           `json:"metadata,omitzero"`
+	// Always "item".
+	Object                  string                                                                 `json:"object"`
+	Price                   *Price                                                                 `json:"price"`
+	Product                 payload.Expandable[Product]                                            `json:"product,omitzero"`
+	Quantity                *int64                                                                 `json:"quantity"`
+	TaxCalculationReference payload.Nullable[TaxProductIntegrationResourceTaxCalculationReference] `json:"tax_calculation_reference,omitzero"`
+	Taxes                   []LineItemsTaxAmount                                                   `json:"taxes,omitzero"`
+}
+
+// KlarnaAddress is the schema's type klarna_address.
+type KlarnaAddress struct {
+	Country *string `json:"country"`
+}
+
+// KlarnaPayerDetails is the schema's type klarna_payer_details.
+type KlarnaPayerDetails struct {
+	Address *KlarnaAddress `json:"address"`
+}
+
+// LegalEntityCompany is the schema's type legal_entity_company.
+type LegalEntityCompany struct {
+	Address                   *Address                                               `json:"address,omitempty"`
+	AddressKana               payload.Nullable[LegalEntityJapanAddress]              `json:"address_kana,omitzero"`
+	AddressKanji              payload.Nullable[LegalEntityJapanAddress]              `json:"address_kanji,omitzero"`
+	AdministrativeAddress     *Address                                               `json:"administrative_address,omitempty"`
+	DirectorsProvided         *bool                                                  `json:"directors_provided,omitempty"`
+	DirectorshipDeclaration   payload.Nullable[LegalEntityDirectorshipDeclaration]   `json:"directorship_declaration,omitzero"`
+	ExecutivesProvided        *bool                                                  `json:"executives_provided,omitempty"`
+	ExportLicenseID           *string                                                `json:"export_license_id,omitempty"`
+	ExportPurposeCode         *string                                                `json:"export_purpose_code,omitempty"`
+	Name                      payload.Nullable[string]                               `json:"name,omitzero"`
+	NameKana                  payload.Nullable[string]                               `json:"name_kana,omitzero"`
+	NameKanji                 payload.Nullable[string]                               `json:"name_kanji,omitzero"`
+	OwnersProvided            *bool                                                  `json:"owners_provided,omitempty"`
+	OwnershipDeclaration      payload.Nullable[LegalEntityUboDeclaration]            `json:"ownership_declaration,omitzero"`
+	OwnershipExemptionReason  *LegalEntityCompanyOwnershipExemptionReason            `json:"ownership_exemption_reason,omitempty"`
+	Phone                     payload.Nullable[string]                               `json:"phone,omitzero"`
+	PrincipalPlaceOfBusiness  *Address                                               `json:"principal_place_of_business,omitempty"`
+	RegistrationDate          *LegalEntityRegistrationDate                           `json:"registration_date,omitempty"`
+	RepresentativeDeclaration payload.Nullable[LegalEntityRepresentativeDeclaration] `json:"representative_declaration,omitzero"`
+	Structure                 *LegalEntityCompanyStructure                           `json:"structure,omitempty"`
+	TaxIDProvided             *bool                                                  `json:"tax_id_provided,omitempty"`
+	TaxIDRegistrar            *string                                                `json:"tax_id_registrar,omitempty"`
+	VATIDProvided             *bool                                                  `json:"vat_id_provided,omitempty"`
+	Verification              payload.Nullable[LegalEntityCompanyVerification]       `json:"verification,omitzero"`
+}
+
+// LegalEntityCompanyVerification is the schema's type legal_entity_company_verification.
+type LegalEntityCompanyVerification struct {
+	Document LegalEntityCompanyVerificationDocument `json:"document"`
+}
+
+// LegalEntityCompanyVerificationDocument is the schema's type
+// legal_entity_company_verification_document.
+type LegalEntityCompanyVerificationDocument struct {
+	Back        payload.Expandable[File] `json:"back"`
+	Details     *string                  `json:"details"`
+	DetailsCode *string                  `json:"details_code"`
+	Front       payload.Expandable[File] `json:"front"`
+}
+
+// LegalEntityDirectorshipDeclaration is the schema's type legal_entity_directorship_declaration.
+type LegalEntityDirectorshipDeclaration struct {
+	Date      *payload.Unix `json:"date"`
+	IP        *string       `json:"ip"`
+	UserAgent *string       `json:"user_agent"`
+}
+
+// LegalEntityDob is the schema's type legal_entity_dob.
+type LegalEntityDob struct {
+	Day   *int64 `json:"day"`
+	Month *int64 `json:"month"`
+	Year  *int64 `json:"year"`
+}
+
+// LegalEntityJapanAddress is the schema's type legal_entity_japan_address.
+type LegalEntityJapanAddress struct {
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
+	Town       *string `json:"town"`
+}
+
+// LegalEntityPersonVerification is the schema's type legal_entity_person_verification.
+type LegalEntityPersonVerification struct {
+	AdditionalDocument payload.Nullable[LegalEntityPersonVerificationDocument] `json:"additional_document,omitzero"`
+	Details            payload.Nullable[string]                                `json:"details,omitzero"`
+	DetailsCode        payload.Nullable[string]                                `json:"details_code,omitzero"`
+	Document           *LegalEntityPersonVerificationDocument                  `json:"document,omitempty"`
+	Status             string                                                  `json:"status"`
+}
+
+// LegalEntityPersonVerificationDocument is the schema's type
+// legal_entity_person_verification_document.
+type LegalEntityPersonVerificationDocument struct {
+	Back        payload.Expandable[File] `json:"back"`
+	Details     *string                  `json:"details"`
+	DetailsCode *string                  `json:"details_code"`
+	Front       payload.Expandable[File] `json:"front"`
+}
+
+// LegalEntityRegistrationDate is the schema's type legal_entity_registration_date.
+type LegalEntityRegistrationDate struct {
+	Day   *int64 `json:"day"`
+	Month *int64 `json:"month"`
+	Year  *int64 `json:"year"`
+}
+
+// LegalEntityRepresentativeDeclaration is the schema's type legal_entity_representative_declaration.
+type LegalEntityRepresentativeDeclaration struct {
+	Date      *payload.Unix `json:"date"`
+	IP        *string       `json:"ip"`
+	UserAgent *string       `json:"user_agent"`
+}
+
+// LegalEntityUboDeclaration is the schema's type legal_entity_ubo_declaration.
+type LegalEntityUboDeclaration struct {
+	Date      *payload.Unix `json:"date"`
+	IP        *string       `json:"ip"`
+	UserAgent *string       `json:"user_agent"`
+}
+
+// Level3 is the schema's type level3.
+type Level3 struct {
+	CustomerReference  *string           `json:"customer_reference,omitempty"`
+	LineItems          []Level3LineItems `json:"line_items"`
+	MerchantReference  string            `json:"merchant_reference"`
+	ShippingAddressZip *string           `json:"shipping_address_zip,omitempty"`
+	ShippingAmount     *int64            `json:"shipping_amount,omitempty"`
+	ShippingFromZip    *string           `json:"shipping_from_zip,omitempty"`
+}
+
+// Level3LineItems is the schema's type level3_line_items.
+type Level3LineItems struct {
+	DiscountAmount     *int64 `json:"discount_amount"`
+	ProductCode        string `json:"product_code"`
+	ProductDescription string `json:"product_description"`
+	Quantity           *int64 `json:"quantity"`
+	TaxAmount          *int64 `json:"tax_amount"`
+	UnitCost           *int64 `json:"unit_cost"`
+}
+
+// LineItem is the schema's type line_item.
+type LineItem struct {
+	Amount          int64                                           `json:"amount"`
+	Currency        string                                          `json:"currency"`
+	Description     *string                                         `json:"description"`
+	DiscountAmounts []DiscountsResourceDiscountAmount               `json:"discount_amounts"`
+	Discountable    bool                                            `json:"discountable"`
+	Discounts       []payload.Expandable[Discount]                  `json:"discounts"`
+	ID              string                                          `json:"id"`
+	Invoice         *string                                         `json:"invoice"`
+	Livemode        bool                                            `json:"livemode"`
+	MarginAmounts   payload.Nullable[[]MarginsResourceMarginAmount] `json:"margin_amounts,omitzero"`
+	Margins         payload.Nullable[[]payload.Expandable[Margin]]  `json:"margins,omitzero"`
+	Metadata        map[string]string                               `json:"metadata"`
+	// Always "line_item".
+	Object                  string                                                                 `json:"object"`
+	Parent                  *BillingBillResourceInvoicingLinesParentsInvoiceLineItemParent         `json:"parent"`
+	Period                  InvoiceLineItemPeriod                                                  `json:"period"`
+	PretaxCreditAmounts     []InvoicesResourcePretaxCreditAmount                                   `json:"pretax_credit_amounts"`
+	Pricing                 *BillingBillResourceInvoicingPricingPricing                            `json:"pricing"`
+	Quantity                *int64                                                                 `json:"quantity"`
+	QuantityDecimal         *string                                                                `json:"quantity_decimal"`
+	Subscription            payload.Expandable[Subscription]                                       `json:"subscription"`
+	Subtotal                int64                                                                  `json:"subtotal"`
+	TaxCalculationReference payload.Nullable[TaxProductIntegrationResourceTaxCalculationReference] `json:"tax_calculation_reference,omitzero"`
+	Taxes                   []BillingBillResourceInvoicingTaxesTax                                 `json:"taxes"`
+}
+
+// LineItemPaypal is the schema's type line_item_paypal.
+type LineItemPaypal struct {
+	Category    *LineItemPaypalCategory                                     `json:"category,omitempty"`
+	Description *string                                                     `json:"description,omitempty"`
+	Name        string                                                      `json:"name"`
+	Quantity    int64                                                       `json:"quantity"`
+	Sku         *string                                                     `json:"sku,omitempty"`
+	SoldBy      *string                                                     `json:"sold_by,omitempty"`
+	Tax         *PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTax `json:"tax,omitempty"`
+	UnitAmount  int64                                                       `json:"unit_amount"`
+}
+
+// LineItemsAdjustableQuantity is the schema's type line_items_adjustable_quantity.
+type LineItemsAdjustableQuantity struct {
+	Enabled bool   `json:"enabled"`
+	Maximum *int64 `json:"maximum"`
+	Minimum *int64 `json:"minimum"`
+}
+
+// LineItemsDiscountAmount is the schema's type line_items_discount_amount.
+type LineItemsDiscountAmount struct {
+	Amount   int64    `json:"amount"`
+	Discount Discount `json:"discount"`
+}
+
+// LineItemsDisplay is the schema's type line_items_display.
+type LineItemsDisplay struct {
+	Description *string  `json:"description"`
+	Images      []string `json:"images"`
+	Name        string   `json:"name"`
 }
 
 // LineItemsTaxAmount is the schema's type line_items_tax_amount.
 type LineItemsTaxAmount struct {
-	Amount           int64                                                `json:"amount"`
-	Rate             TaxRate                                              `json:"rate"`
-	TaxabilityReason payload.Nullable[LineItemsTaxAmountTaxabilityReason] `json:"taxability_reason,omitzero"`
-	TaxableAmount    payload.Nullable[int64]                              `json:"taxable_amount,omitzero"`
+	Amount           int64                               `json:"amount"`
+	Rate             TaxRate                             `json:"rate"`
+	TaxabilityReason *LineItemsTaxAmountTaxabilityReason `json:"taxability_reason"`
+	TaxableAmount    *int64                              `json:"taxable_amount"`
 }
 
-// PaymentIntentPresentmentDetails is the schema's type
+// LinkedAccountOptionsCommon is the schema's type linked_account_options_common.
+type LinkedAccountOptionsCommon struct {
+	Filters     *PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFilters     `json:"filters,omitempty"`
+	ManualEntry *PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntry `json:"manual_entry,omitempty"`
+	Permissions []LinkedAccountOptionsCommonPermissionsItem                                                 `json:"permissions,omitzero"`
+	Prefetch    []LinkedAccountOptionsCommonPrefetchItem                                                    `json:"prefetch"`
+	ReturnURL   *string                                                                                     `json:"return_url,omitempty"`
+}
+
+// Margin is the schema's type margin.
+type Margin struct {
+	Active   bool              `json:"active"`
+	Created  payload.Unix      `json:"created"`
+	ID       string            `json:"id"`
+	Livemode bool              `json:"livemode"`
+	Metadata map[string]string `json:"metadata"`
+	Name     *string           `json:"name"`
+	// Always "margin".
+	Object     string         `json:"object"`
+	PercentOff payload.Number `json:"percent_off"`
+	Updated    payload.Unix   `json:"updated"`
+}
+
+// MarginsResourceMarginAmount is the schema's type margins_resource_margin_amount.
+type MarginsResourceMarginAmount struct {
+	Amount int64                      `json:"amount"`
+	Margin payload.Expandable[Margin] `json:"margin"`
+}
+
+// MigrateTo is the schema's type migrate_to.
+type MigrateTo struct {
+	// Always "at_cycle_end".
+	Behavior       string       `json:"behavior"`
+	EffectiveAfter payload.Unix `json:"effective_after"`
+	Price          string       `json:"price"`
+}
+
+// Networks is the schema's type networks.
+type Networks struct {
+	Available []string `json:"available"`
+	Preferred *string  `json:"preferred"`
+}
+
+// NotificationEventAutomationAction is the schema's type notification_event_automation_action.
+type NotificationEventAutomationAction struct {
+	StripeSendWebhookCustomEvent *NotificationEventAutomationActionResourceSendWebhookCustomEvent `json:"stripe_send_webhook_custom_event,omitempty"`
+	Trigger                      string                                                           `json:"trigger"`
+	// Always "stripe_send_webhook_custom_event".
+	Type string `json:"type"`
+}
+
+// NotificationEventAutomationActionResourceSendWebhookCustomEvent is the schema's type
+// notification_event_automation_action_resource_send_webhook_custom_event.
+type NotificationEventAutomationActionResourceSendWebhookCustomEvent struct {
+	CustomData map[string]string `json:"custom_data"`
+}
+
+// NotificationEventReason is the schema's type notification_event_reason.
+type NotificationEventReason struct {
+	AutomationAction *NotificationEventAutomationAction `json:"automation_action,omitempty"`
+	Request          *NotificationEventRequest          `json:"request,omitempty"`
+	Type             NotificationEventReasonType        `json:"type"`
+}
+
+// NotificationEventRequest is the schema's type notification_event_request.
+type NotificationEventRequest struct {
+	ID             *string `json:"id"`
+	IdempotencyKey *string `json:"idempotency_key"`
+}
+
+// OnlineAcceptance is the schema's type online_acceptance.
+type OnlineAcceptance struct {
+	IPAddress *string `json:"ip_address"`
+	UserAgent *string `json:"user_agent"`
+}
+
+// PackageDimensions is the schema's type package_dimensions.
+type PackageDimensions struct {
+	Height payload.Number `json:"height"`
+	Length payload.Number `json:"length"`
+	Weight payload.Number `json:"weight"`
+	Width  payload.Number `json:"width"`
+}
+
+// PaymentData is the schema's type payment_data.
+type PaymentData struct {
+	Description *string           `json:"description,omitempty"`
+	Metadata    map[string]string `json:"metadata,omitzero"`
+}
+
+// PaymentFlowsAmountDetails is the schema's type payment_flows_amount_details.
+type PaymentFlowsAmountDetails struct {
+	DiscountAmount *int64                                            `json:"discount_amount,omitempty"`
+	Error          *PaymentFlowsAmountDetailsResourceError           `json:"error,omitempty"`
+	LineItems      *PaymentFlowsAmountDetailsLineItems               `json:"line_items,omitempty"`
+	Shipping       *PaymentFlowsAmountDetailsResourceShipping        `json:"shipping,omitempty"`
+	Surcharge      *PaymentFlowsAmountDetailsClientResourceSurcharge `json:"surcharge,omitempty"`
+	Tax            *PaymentFlowsAmountDetailsResourceTax             `json:"tax,omitempty"`
+	Tip            *PaymentFlowsAmountDetailsClientResourceTip       `json:"tip,omitempty"`
+}
+
+// PaymentFlowsAmountDetailsLineItems is what the field LineItems of PaymentFlowsAmountDetails holds.
+type PaymentFlowsAmountDetailsLineItems struct {
+	Data    []PaymentIntentAmountDetailsLineItem `json:"data"`
+	HasMore bool                                 `json:"has_more"`
+	// Always "list".
+	Object string `json:"object"`
+	URL    string `json:"url"`
+}
+
+// PaymentFlowsAmountDetailsClientResourceSurcharge is the schema's type
+// payment_flows_amount_details_client_resource_surcharge.
+type PaymentFlowsAmountDetailsClientResourceSurcharge struct {
+	Amount            *int64                                                             `json:"amount,omitempty"`
+	EnforceValidation *PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation `json:"enforce_validation,omitempty"`
+	MaximumAmount     *int64                                                             `json:"maximum_amount,omitempty"`
+	Status            *string                                                            `json:"status,omitempty"`
+}
+
+// PaymentFlowsAmountDetailsClientResourceTip is the schema's type
+// payment_flows_amount_details_client_resource_tip.
+type PaymentFlowsAmountDetailsClientResourceTip struct {
+	Amount *int64 `json:"amount,omitempty"`
+}
+
+// PaymentFlowsAmountDetailsResourceError is the schema's type
+// payment_flows_amount_details_resource_error.
+type PaymentFlowsAmountDetailsResourceError struct {
+	Code    *PaymentFlowsAmountDetailsResourceErrorCode `json:"code"`
+	Message *string                                     `json:"message"`
+}
+
+// PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourcePaymentMethodOptions is the
+// schema's type
+// payment_flows_amount_details_resource_line_items_list_resource_line_item_resource_payment_method_options.
+type PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourcePaymentMethodOptions struct {
+	Card        *PaymentFlowsPrivatePaymentMethodsCardPaymentIntentAmountDetailsLineItemPaymentMethodOptions   `json:"card,omitempty"`
+	CardPresent *PaymentFlowsPrivatePaymentMethodsCardPresentAmountDetailsLineItemPaymentMethodOptions         `json:"card_present,omitempty"`
+	Klarna      *PaymentFlowsPrivatePaymentMethodsKlarnaPaymentIntentAmountDetailsLineItemPaymentMethodOptions `json:"klarna,omitempty"`
+	Paypal      *PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptions              `json:"paypal,omitempty"`
+}
+
+// PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax is the schema's type
+// payment_flows_amount_details_resource_line_items_list_resource_line_item_resource_tax.
+type PaymentFlowsAmountDetailsResourceLineItemsListResourceLineItemResourceTax struct {
+	TotalTaxAmount int64 `json:"total_tax_amount"`
+}
+
+// PaymentFlowsAmountDetailsResourceShipping is the schema's type
+// payment_flows_amount_details_resource_shipping.
+type PaymentFlowsAmountDetailsResourceShipping struct {
+	Amount         *int64  `json:"amount"`
+	FromPostalCode *string `json:"from_postal_code"`
+	ToPostalCode   *string `json:"to_postal_code"`
+}
+
+// PaymentFlowsAmountDetailsResourceTax is the schema's type payment_flows_amount_details_resource_tax.
+type PaymentFlowsAmountDetailsResourceTax struct {
+	TotalTaxAmount *int64 `json:"total_tax_amount"`
+}
+
+// PaymentFlowsAutomaticPaymentMethodsPaymentIntent is the schema's type
+// payment_flows_automatic_payment_methods_payment_intent.
+type PaymentFlowsAutomaticPaymentMethodsPaymentIntent struct {
+	AllowRedirects *PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects `json:"allow_redirects,omitempty"`
+	Enabled        bool                                                            `json:"enabled"`
+}
+
+// PaymentFlowsAutomaticPaymentMethodsSetupIntent is the schema's type
+// payment_flows_automatic_payment_methods_setup_intent.
+type PaymentFlowsAutomaticPaymentMethodsSetupIntent struct {
+	AllowRedirects *PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects `json:"allow_redirects,omitempty"`
+	Enabled        *bool                                                         `json:"enabled"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRental is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRental struct {
+	Affiliate                  *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryAffiliate  `json:"affiliate,omitempty"`
+	BookingNumber              *string                                                                            `json:"booking_number,omitempty"`
+	CarrierName                *string                                                                            `json:"carrier_name,omitempty"`
+	CustomerServicePhoneNumber *string                                                                            `json:"customer_service_phone_number,omitempty"`
+	DaysRented                 *int64                                                                             `json:"days_rented,omitempty"`
+	Distance                   *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistance   `json:"distance,omitempty"`
+	Drivers                    []PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDriver    `json:"drivers,omitzero"`
+	DropOff                    *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryLocation   `json:"drop_off,omitempty"`
+	Insurances                 []PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsurance `json:"insurances,omitzero"`
+	NoShowIndicator            *bool                                                                              `json:"no_show_indicator,omitempty"`
+	Pickup                     *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryLocation   `json:"pickup,omitempty"`
+	RenterName                 *string                                                                            `json:"renter_name,omitempty"`
+	Total                      *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotal      `json:"total,omitempty"`
+	Vehicle                    *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicle    `json:"vehicle,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryAffiliate is the schema's
+// type payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_affiliate.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryAffiliate struct {
+	Code *string `json:"code,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDateOfBirth is the schema's
+// type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_date_of_birth.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDateOfBirth struct {
+	Day   *int64 `json:"day,omitempty"`
+	Month *int64 `json:"month,omitempty"`
+	Year  *int64 `json:"year,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDiscounts is the schema's
+// type payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_discounts.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDiscounts struct {
+	CorporateClientCode          *string `json:"corporate_client_code,omitempty"`
+	Coupon                       *string `json:"coupon,omitempty"`
+	MaximumFreeMilesOrKilometers *int64  `json:"maximum_free_miles_or_kilometers,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistance is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_distance.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistance struct {
+	Amount *int64                                                                               `json:"amount,omitempty"`
+	Unit   *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit `json:"unit,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDriver is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_driver.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDriver struct {
+	DateOfBirth                *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDateOfBirth `json:"date_of_birth,omitempty"`
+	DriverIdentificationNumber *string                                                                             `json:"driver_identification_number,omitempty"`
+	DriverTaxNumber            *string                                                                             `json:"driver_tax_number,omitempty"`
+	Name                       *string                                                                             `json:"name,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraCharge is the schema's
+// type payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_extra_charge.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraCharge struct {
+	Amount *int64                                                                                  `json:"amount,omitempty"`
+	Type   *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsurance is the schema's
+// type payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_insurance.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsurance struct {
+	Amount               *int64                                                                                         `json:"amount,omitempty"`
+	Currency             *string                                                                                        `json:"currency,omitempty"`
+	InsuranceCompanyName *string                                                                                        `json:"insurance_company_name,omitempty"`
+	InsuranceType        *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType `json:"insurance_type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryLocation is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_location.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryLocation struct {
+	Address      *Address      `json:"address,omitempty"`
+	LocationName *string       `json:"location_name,omitempty"`
+	Time         *payload.Unix `json:"time,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTax is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_tax.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTax struct {
+	TaxExemptIndicator *bool                                                                            `json:"tax_exempt_indicator,omitempty"`
+	TaxItems           []PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTaxItem `json:"tax_items,omitzero"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTaxItem is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_tax_item.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTaxItem struct {
+	Amount *int64  `json:"amount,omitempty"`
+	Rate   *int64  `json:"rate,omitempty"`
+	Type   *string `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotal is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_total.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotal struct {
+	Amount       *int64                                                                                `json:"amount,omitempty"`
+	Currency     *string                                                                               `json:"currency,omitempty"`
+	Discounts    *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDiscounts     `json:"discounts,omitempty"`
+	ExtraCharges []PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraCharge  `json:"extra_charges,omitzero"`
+	RatePerUnit  *int64                                                                                `json:"rate_per_unit,omitempty"`
+	RateUnit     *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit `json:"rate_unit,omitempty"`
+	Tax          *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTax           `json:"tax,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicle is the schema's type
+// payment_flows_industry_metadata_car_rental_data_resource_car_rental_supplementary_vehicle.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicle struct {
+	Make                        *string                                                                                     `json:"make,omitempty"`
+	Model                       *string                                                                                     `json:"model,omitempty"`
+	Odometer                    *int64                                                                                      `json:"odometer,omitempty"`
+	Type                        *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType         `json:"type,omitempty"`
+	VehicleClass                *PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass `json:"vehicle_class,omitempty"`
+	VehicleIdentificationNumber *string                                                                                     `json:"vehicle_identification_number,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlight is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlight struct {
+	Affiliate                           *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryAffiliate  `json:"affiliate,omitempty"`
+	BookingNumber                       *string                                                                      `json:"booking_number,omitempty"`
+	ComputerizedReservationSystem       *string                                                                      `json:"computerized_reservation_system,omitempty"`
+	EndorsementsAndRestrictions         *string                                                                      `json:"endorsements_and_restrictions,omitempty"`
+	Insurances                          []PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsurance `json:"insurances,omitzero"`
+	Passengers                          []PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryPassenger `json:"passengers,omitzero"`
+	Segments                            []PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegment   `json:"segments,omitzero"`
+	TicketElectronicallyIssuedIndicator *bool                                                                        `json:"ticket_electronically_issued_indicator,omitempty"`
+	Total                               *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotal      `json:"total,omitempty"`
+	TransactionType                     *PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType         `json:"transaction_type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryAffiliate is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_affiliate.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryAffiliate struct {
+	Code                    *string `json:"code,omitempty"`
+	Name                    *string `json:"name,omitempty"`
+	TravelAuthorizationCode *string `json:"travel_authorization_code,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryArrival is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_arrival.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryArrival struct {
+	Airport   *string       `json:"airport,omitempty"`
+	ArrivesAt *payload.Unix `json:"arrives_at,omitempty"`
+	City      *string       `json:"city,omitempty"`
+	Country   *string       `json:"country,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDeparture is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_departure.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDeparture struct {
+	Airport   *string       `json:"airport,omitempty"`
+	City      *string       `json:"city,omitempty"`
+	Country   *string       `json:"country,omitempty"`
+	DepartsAt *payload.Unix `json:"departs_at,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDiscounts is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_discounts.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDiscounts struct {
+	CorporateClientCode *string `json:"corporate_client_code,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraCharge is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_extra_charge.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraCharge struct {
+	Amount *int64                                                                            `json:"amount,omitempty"`
+	Type   *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsurance is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_insurance.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsurance struct {
+	Amount               *int64                                                                                   `json:"amount,omitempty"`
+	Currency             *string                                                                                  `json:"currency,omitempty"`
+	InsuranceCompanyName *string                                                                                  `json:"insurance_company_name,omitempty"`
+	InsuranceType        *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType `json:"insurance_type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryPassenger is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_passenger.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryPassenger struct {
+	Name *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegment is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_segment.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegment struct {
+	Amount               *int64                                                                                `json:"amount,omitempty"`
+	Arrival              *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryArrival             `json:"arrival,omitempty"`
+	CarrierCode          *string                                                                               `json:"carrier_code,omitempty"`
+	CarrierName          *string                                                                               `json:"carrier_name,omitempty"`
+	Currency             *string                                                                               `json:"currency,omitempty"`
+	Departure            *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDeparture           `json:"departure,omitempty"`
+	ExchangeTicketNumber *string                                                                               `json:"exchange_ticket_number,omitempty"`
+	FareBasisCode        *string                                                                               `json:"fare_basis_code,omitempty"`
+	Fees                 *int64                                                                                `json:"fees,omitempty"`
+	FlightNumber         *string                                                                               `json:"flight_number,omitempty"`
+	IsStopOverIndicator  *bool                                                                                 `json:"is_stop_over_indicator,omitempty"`
+	Refundable           *bool                                                                                 `json:"refundable,omitempty"`
+	ServiceClass         *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass `json:"service_class,omitempty"`
+	TaxAmount            *int64                                                                                `json:"tax_amount,omitempty"`
+	TicketNumber         *string                                                                               `json:"ticket_number,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTax is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_tax.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTax struct {
+	TaxItems []PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTaxItem `json:"tax_items,omitzero"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTaxItem is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_tax_item.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTaxItem struct {
+	Amount *int64  `json:"amount,omitempty"`
+	Rate   *int64  `json:"rate,omitempty"`
+	Type   *string `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotal is the schema's type
+// payment_flows_industry_metadata_flight_data_resource_flight_supplementary_total.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotal struct {
+	Amount       *int64                                                                              `json:"amount,omitempty"`
+	CreditReason *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason `json:"credit_reason,omitempty"`
+	Currency     *string                                                                             `json:"currency,omitempty"`
+	Discounts    *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryDiscounts         `json:"discounts,omitempty"`
+	ExtraCharges []PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraCharge      `json:"extra_charges,omitzero"`
+	Tax          *PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTax               `json:"tax,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodging is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodging struct {
+	Accommodation                    *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodation `json:"accommodation,omitempty"`
+	Affiliate                        *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAffiliate     `json:"affiliate,omitempty"`
+	BookingNumber                    *string                                                                           `json:"booking_number,omitempty"`
+	CheckinAt                        *payload.Unix                                                                     `json:"checkin_at,omitempty"`
+	CheckoutAt                       *payload.Unix                                                                     `json:"checkout_at,omitempty"`
+	CustomerServicePhoneNumber       *string                                                                           `json:"customer_service_phone_number,omitempty"`
+	FireSafetyActComplianceIndicator *bool                                                                             `json:"fire_safety_act_compliance_indicator,omitempty"`
+	Guests                           []PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryGuest        `json:"guests,omitzero"`
+	Host                             *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHost          `json:"host,omitempty"`
+	Insurances                       []PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsurance    `json:"insurances,omitzero"`
+	NoShowIndicator                  *bool                                                                             `json:"no_show_indicator,omitempty"`
+	RenterIDNumber                   *string                                                                           `json:"renter_id_number,omitempty"`
+	RenterName                       *string                                                                           `json:"renter_name,omitempty"`
+	Total                            *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTotal         `json:"total,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodation is the schema's
+// type payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_accommodation.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodation struct {
+	AccommodationType *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType `json:"accommodation_type"`
+	BedType           *string                                                                                            `json:"bed_type,omitempty"`
+	DailyRateAmount   *int64                                                                                             `json:"daily_rate_amount,omitempty"`
+	Nights            *int64                                                                                             `json:"nights,omitempty"`
+	NumberOfRooms     *int64                                                                                             `json:"number_of_rooms,omitempty"`
+	RateType          *string                                                                                            `json:"rate_type,omitempty"`
+	SmokingIndicator  *bool                                                                                              `json:"smoking_indicator,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAffiliate is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_affiliate.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAffiliate struct {
+	Code *string `json:"code,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryDiscount is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_discount.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryDiscount struct {
+	CorporateClientCode *string `json:"corporate_client_code,omitempty"`
+	Coupon              *string `json:"coupon,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraCharge is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_extra_charge.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraCharge struct {
+	Amount *int64                                                                              `json:"amount,omitempty"`
+	Type   *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryGuest is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_guest.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryGuest struct {
+	Name *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHost is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_host.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHost struct {
+	Address              *Address                                                                         `json:"address,omitempty"`
+	CountryOfDomicile    *string                                                                          `json:"country_of_domicile,omitempty"`
+	HostReference        *string                                                                          `json:"host_reference,omitempty"`
+	HostType             *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType `json:"host_type,omitempty"`
+	Name                 *string                                                                          `json:"name,omitempty"`
+	NumberOfReservations *int64                                                                           `json:"number_of_reservations,omitempty"`
+	PropertyPhoneNumber  *string                                                                          `json:"property_phone_number,omitempty"`
+	RegisteredAt         *payload.Unix                                                                    `json:"registered_at,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsurance is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_insurance.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsurance struct {
+	Amount               *int64                                                                                     `json:"amount,omitempty"`
+	Currency             *string                                                                                    `json:"currency,omitempty"`
+	InsuranceCompanyName *string                                                                                    `json:"insurance_company_name,omitempty"`
+	InsuranceType        *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType `json:"insurance_type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTax is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_tax.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTax struct {
+	TaxExemptIndicator *bool                                                                        `json:"tax_exempt_indicator,omitempty"`
+	TaxItems           []PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTaxItem `json:"tax_items,omitzero"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTaxItem is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_tax_item.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTaxItem struct {
+	Amount *int64  `json:"amount,omitempty"`
+	Rate   *int64  `json:"rate,omitempty"`
+	Type   *string `json:"type,omitempty"`
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTotal is the schema's type
+// payment_flows_industry_metadata_lodging_data_resource_lodging_supplementary_total.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTotal struct {
+	Amount        *int64                                                                           `json:"amount,omitempty"`
+	CashAdvances  *int64                                                                           `json:"cash_advances,omitempty"`
+	Currency      *string                                                                          `json:"currency,omitempty"`
+	Discounts     *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryDiscount     `json:"discounts,omitempty"`
+	ExtraCharges  []PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraCharge `json:"extra_charges,omitzero"`
+	PrepaidAmount *int64                                                                           `json:"prepaid_amount,omitempty"`
+	Tax           *PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryTax          `json:"tax,omitempty"`
+}
+
+// PaymentFlowsPaymentDetails is the schema's type payment_flows_payment_details.
+type PaymentFlowsPaymentDetails struct {
+	CarRental         *PaymentFlowsPaymentDetailsResourceCarRental                 `json:"car_rental,omitempty"`
+	CarRentalData     []PaymentFlowsIndustryMetadataCarRentalDataResourceCarRental `json:"car_rental_data,omitzero"`
+	CustomerReference *string                                                      `json:"customer_reference"`
+	EventDetails      *PaymentFlowsPaymentDetailsResourceEvent                     `json:"event_details,omitempty"`
+	FlightData        []PaymentFlowsIndustryMetadataFlightDataResourceFlight       `json:"flight_data,omitzero"`
+	LodgingData       []PaymentFlowsIndustryMetadataLodgingDataResourceLodging     `json:"lodging_data,omitzero"`
+	OrderReference    *string                                                      `json:"order_reference"`
+	Subscription      *PaymentFlowsPaymentDetailsResourceSubscription              `json:"subscription,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceAffiliate is the schema's type
+// payment_flows_payment_details_resource_affiliate.
+type PaymentFlowsPaymentDetailsResourceAffiliate struct {
+	Name *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceBillingInterval is the schema's type
+// payment_flows_payment_details_resource_billing_interval.
+type PaymentFlowsPaymentDetailsResourceBillingInterval struct {
+	Count    *int64                                                     `json:"count,omitempty"`
+	Interval *PaymentFlowsPaymentDetailsResourceBillingIntervalInterval `json:"interval,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceCarRental is the schema's type
+// payment_flows_payment_details_resource_car_rental.
+type PaymentFlowsPaymentDetailsResourceCarRental struct {
+	Affiliate                   *PaymentFlowsPaymentDetailsResourceAffiliate                  `json:"affiliate,omitempty"`
+	BookingNumber               string                                                        `json:"booking_number"`
+	CarClassCode                *string                                                       `json:"car_class_code,omitempty"`
+	CarMake                     *string                                                       `json:"car_make,omitempty"`
+	CarModel                    *string                                                       `json:"car_model,omitempty"`
+	Company                     *string                                                       `json:"company,omitempty"`
+	CustomerServicePhoneNumber  *string                                                       `json:"customer_service_phone_number,omitempty"`
+	DaysRented                  int64                                                         `json:"days_rented"`
+	Delivery                    *PaymentFlowsPaymentDetailsResourceDelivery                   `json:"delivery,omitempty"`
+	Distance                    *PaymentFlowsPaymentDetailsResourceCarRentalDistance          `json:"distance,omitempty"`
+	Drivers                     []PaymentFlowsPaymentDetailsResourceCarRentalDriver           `json:"drivers,omitzero"`
+	ExtraCharges                []PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem `json:"extra_charges,omitzero"`
+	NoShow                      *bool                                                         `json:"no_show,omitempty"`
+	PickupAddress               *Address                                                      `json:"pickup_address,omitempty"`
+	PickupAt                    payload.Unix                                                  `json:"pickup_at"`
+	PickupLocationName          *string                                                       `json:"pickup_location_name,omitempty"`
+	RateAmount                  *int64                                                        `json:"rate_amount,omitempty"`
+	RateInterval                *PaymentFlowsPaymentDetailsResourceCarRentalRateInterval      `json:"rate_interval,omitempty"`
+	RenterName                  *string                                                       `json:"renter_name,omitempty"`
+	ReturnAddress               *Address                                                      `json:"return_address,omitempty"`
+	ReturnAt                    payload.Unix                                                  `json:"return_at"`
+	ReturnLocationName          *string                                                       `json:"return_location_name,omitempty"`
+	TaxExempt                   *bool                                                         `json:"tax_exempt,omitempty"`
+	VehicleIdentificationNumber *string                                                       `json:"vehicle_identification_number,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceCarRentalDistance is the schema's type
+// payment_flows_payment_details_resource_car_rental_distance.
+type PaymentFlowsPaymentDetailsResourceCarRentalDistance struct {
+	Amount *int64  `json:"amount,omitempty"`
+	Unit   *string `json:"unit,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceCarRentalDriver is the schema's type
+// payment_flows_payment_details_resource_car_rental_driver.
+type PaymentFlowsPaymentDetailsResourceCarRentalDriver struct {
+	DriverIdentificationNumber *string `json:"driver_identification_number,omitempty"`
+	DriverTaxNumber            *string `json:"driver_tax_number,omitempty"`
+	Name                       *string `json:"name,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceDelivery is the schema's type
+// payment_flows_payment_details_resource_delivery.
+type PaymentFlowsPaymentDetailsResourceDelivery struct {
+	Mode      *PaymentFlowsPaymentDetailsResourceDeliveryMode      `json:"mode,omitempty"`
+	Recipient *PaymentFlowsPaymentDetailsResourceDeliveryRecipient `json:"recipient,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceDeliveryRecipient is the schema's type
+// payment_flows_payment_details_resource_delivery_recipient.
+type PaymentFlowsPaymentDetailsResourceDeliveryRecipient struct {
+	Email *string `json:"email,omitempty"`
+	Name  *string `json:"name,omitempty"`
+	Phone *string `json:"phone,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceEvent is the schema's type
+// payment_flows_payment_details_resource_event.
+type PaymentFlowsPaymentDetailsResourceEvent struct {
+	AccessControlledVenue *bool                                        `json:"access_controlled_venue,omitempty"`
+	Address               *Address                                     `json:"address,omitempty"`
+	Affiliate             *PaymentFlowsPaymentDetailsResourceAffiliate `json:"affiliate,omitempty"`
+	Company               *string                                      `json:"company,omitempty"`
+	Delivery              *PaymentFlowsPaymentDetailsResourceDelivery  `json:"delivery,omitempty"`
+	EndsAt                *payload.Unix                                `json:"ends_at,omitempty"`
+	Genre                 *string                                      `json:"genre,omitempty"`
+	Name                  *string                                      `json:"name,omitempty"`
+	StartsAt              *payload.Unix                                `json:"starts_at,omitempty"`
+}
+
+// PaymentFlowsPaymentDetailsResourceSubscription is the schema's type
+// payment_flows_payment_details_resource_subscription.
+type PaymentFlowsPaymentDetailsResourceSubscription struct {
+	Affiliate       *PaymentFlowsPaymentDetailsResourceAffiliate       `json:"affiliate,omitempty"`
+	AutoRenewal     *bool                                              `json:"auto_renewal,omitempty"`
+	BillingInterval *PaymentFlowsPaymentDetailsResourceBillingInterval `json:"billing_interval,omitempty"`
+	EndsAt          *payload.Unix                                      `json:"ends_at,omitempty"`
+	Name            *string                                            `json:"name,omitempty"`
+	StartsAt        *payload.Unix                                      `json:"starts_at,omitempty"`
+}
+
+// PaymentFlowsPaymentIntentAsyncWorkflows is the schema's type
+// payment_flows_payment_intent_async_workflows.
+type PaymentFlowsPaymentIntentAsyncWorkflows struct {
+	Inputs *PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs `json:"inputs,omitempty"`
+}
+
+// PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs is the schema's type
+// payment_flows_payment_intent_async_workflows_resource_inputs.
+type PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputs struct {
+	Tax *PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax `json:"tax,omitempty"`
+}
+
+// PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax is the schema's type
+// payment_flows_payment_intent_async_workflows_resource_inputs_resource_tax.
+type PaymentFlowsPaymentIntentAsyncWorkflowsResourceInputsResourceTax struct {
+	Calculation string `json:"calculation"`
+}
+
+// PaymentFlowsPaymentIntentPresentmentDetails is the schema's type
 // payment_flows_payment_intent_presentment_details.
-type PaymentIntentPresentmentDetails struct {
+type PaymentFlowsPaymentIntentPresentmentDetails struct {
 	PresentmentAmount   int64  `json:"presentment_amount"`
 	PresentmentCurrency string `json:"presentment_currency"`
 }
 
-// Price is the schema's type price.
-type Price struct {
-	ID string `json:"id"`
-	// Always "price".
-	Object            string                              `json:"object"`
-	Active            bool                                `json:"active"`
-	BillingScheme     PriceBillingScheme                  `json:"billing_scheme"`
-	Created           payload.Unix                        `json:"created"`
-	Currency          string                              `json:"currency"`
-	CurrencyOptions   map[string]CurrencyOption           `json:"currency_options,omitzero"`
-	CustomUnitAmount  payload.Nullable[CustomUnitAmount]  `json:"custom_unit_amount,omitzero"`
-	Livemode          bool                                `json:"livemode"`
-	LookupKey         payload.Nullable[string]            `json:"lookup_key,omitzero"`
-	Metadata          map[string]string                   `json:"metadata"`
-	Nickname          payload.Nullable[string]            `json:"nickname,omitzero"`
-	Product           payload.Expandable[json.RawMessage] `json:"product"`
-	Recurring         payload.Nullable[Recurring]         `json:"recurring,omitzero"`
-	TaxBehavior       payload.Nullable[PriceTaxBehavior]  `json:"tax_behavior,omitzero"`
-	Tiers             []PriceTier                         `json:"tiers,omitzero"`
-	TiersMode         payload.Nullable[PriceTiersMode]    `json:"tiers_mode,omitzero"`
-	TransformQuantity payload.Nullable[TransformQuantity] `json:"transform_quantity,omitzero"`
-	Type              PriceType                           `json:"type"`
-	UnitAmount        payload.Nullable[int64]             `json:"unit_amount,omitzero"`
-	UnitAmountDecimal payload.Nullable[string]            `json:"unit_amount_decimal,omitzero"`
+// PaymentFlowsPaymentMethodResourceRedaction is the schema's type
+// payment_flows_payment_method_resource_redaction.
+type PaymentFlowsPaymentMethodResourceRedaction struct {
+	Status PaymentFlowsPaymentMethodResourceRedactionStatus `json:"status"`
 }
 
-// PriceTier is the schema's type price_tier.
-type PriceTier struct {
-	FlatAmount        payload.Nullable[int64]  `json:"flat_amount,omitzero"`
-	FlatAmountDecimal payload.Nullable[string] `json:"flat_amount_decimal,omitzero"`
-	UnitAmount        payload.Nullable[int64]  `json:"unit_amount,omitzero"`
-	UnitAmountDecimal payload.Nullable[string] `json:"unit_amount_decimal,omitzero"`
-	UpTo              payload.Nullable[int64]  `json:"up_to,omitzero"`
+// PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments is the schema's type
+// payment_flows_private_payment_methods_alma_details_resource_installments.
+type PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments struct {
+	Count int64 `json:"count"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization
+// is the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_decremental_authorization_decremental_authorization.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization struct {
+	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization
+// is the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_extended_authorization_extended_authorization.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization struct {
+	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization
+// is the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_incremental_authorization_incremental_authorization.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization struct {
+	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture is
+// the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_overcapture_overcapture.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture struct {
+	MaximumAmountCapturable int64                                                                                                 `json:"maximum_amount_capturable"`
+	Status                  PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization
+// is the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_enterprise_features_partial_authorization_partial_authorization.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization struct {
+	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture is the schema's type
+// payment_flows_private_payment_methods_card_details_api_resource_multicapture.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture struct {
+	Status PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus `json:"status"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetails is the schema's type
+// payment_flows_private_payment_methods_card_options_statement_details.
+type PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetails struct {
+	Address *PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetailsResourceAddress `json:"address,omitempty"`
+	Phone   *string                                                                      `json:"phone,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetailsResourceAddress is the schema's type
+// payment_flows_private_payment_methods_card_options_statement_details_resource_address.
+type PaymentFlowsPrivatePaymentMethodsCardOptionsStatementDetailsResourceAddress struct {
+	City       *string `json:"city,omitempty"`
+	Country    *string `json:"country,omitempty"`
+	Line1      *string `json:"line1,omitempty"`
+	Line2      *string `json:"line2,omitempty"`
+	PostalCode *string `json:"postal_code,omitempty"`
+	State      *string `json:"state,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardPaymentIntentAmountDetailsLineItemPaymentMethodOptions is the
+// schema's type
+// payment_flows_private_payment_methods_card_payment_intent_amount_details_line_item_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsCardPaymentIntentAmountDetailsLineItemPaymentMethodOptions struct {
+	CommodityCode *string `json:"commodity_code"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardPresentAmountDetailsLineItemPaymentMethodOptions is the
+// schema's type
+// payment_flows_private_payment_methods_card_present_amount_details_line_item_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsCardPresentAmountDetailsLineItemPaymentMethodOptions struct {
+	CommodityCode *string `json:"commodity_code"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet is the schema's type
+// payment_flows_private_payment_methods_card_present_common_wallet.
+type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet struct {
+	Type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType `json:"type"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFilters is the
+// schema's type
+// payment_flows_private_payment_methods_financial_connections_common_linked_account_options_filters.
+type PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFilters struct {
+	AccountSubcategories []PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem `json:"account_subcategories,omitzero"`
+	Institution          *string                                                                                                          `json:"institution,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntry is the
+// schema's type
+// payment_flows_private_payment_methods_financial_connections_common_linked_account_options_manual_entry.
+type PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntry struct {
+	Mode *PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode `json:"mode,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptions is the schema's type
+// payment_flows_private_payment_methods_kakao_pay_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                                                        `json:"capture_method,omitempty"`
+	SetupFutureUsage *PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsKlarnaDob is the schema's type
+// payment_flows_private_payment_methods_klarna_dob.
+type PaymentFlowsPrivatePaymentMethodsKlarnaDob struct {
+	Day   *int64 `json:"day"`
+	Month *int64 `json:"month"`
+	Year  *int64 `json:"year"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsKlarnaPaymentIntentAmountDetailsLineItemPaymentMethodOptions is the
+// schema's type
+// payment_flows_private_payment_methods_klarna_payment_intent_amount_details_line_item_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsKlarnaPaymentIntentAmountDetailsLineItemPaymentMethodOptions struct {
+	ImageURL              *string `json:"image_url"`
+	ProductURL            *string `json:"product_url"`
+	Reference             *string `json:"reference"`
+	SubscriptionReference *string `json:"subscription_reference"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore is the schema's type
+// payment_flows_private_payment_methods_konbini_details_resource_store.
+type PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore struct {
+	Chain *PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain `json:"chain"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptions is the schema's type
+// payment_flows_private_payment_methods_naver_pay_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod    *string                                                                        `json:"capture_method,omitempty"`
+	SetupFutureUsage *PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsPaycoPaymentMethodOptions is the schema's type
+// payment_flows_private_payment_methods_payco_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsPaycoPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptions is the schema's
+// type payment_flows_private_payment_methods_paypal_amount_details_line_item_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptions struct {
+	Category    *PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory `json:"category,omitempty"`
+	Description *string                                                                                   `json:"description,omitempty"`
+	SoldBy      *string                                                                                   `json:"sold_by,omitempty"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTax is the schema's type
+// payment_flows_private_payment_methods_paypal_line_item_resource_tax.
+type PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTax struct {
+	Amount   int64                                                              `json:"amount"`
+	Behavior PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior `json:"behavior"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsRechnungDob is the schema's type
+// payment_flows_private_payment_methods_rechnung_dob.
+type PaymentFlowsPrivatePaymentMethodsRechnungDob struct {
+	Day   int64 `json:"day"`
+	Month int64 `json:"month"`
+	Year  int64 `json:"year"`
+}
+
+// PaymentFlowsPrivatePaymentMethodsSamsungPayPaymentMethodOptions is the schema's type
+// payment_flows_private_payment_methods_samsung_pay_payment_method_options.
+type PaymentFlowsPrivatePaymentMethodsSamsungPayPaymentMethodOptions struct {
+	// Always "manual".
+	CaptureMethod *string `json:"capture_method,omitempty"`
+	// Always "none".
+	SetupFutureUsage *string `json:"setup_future_usage,omitempty"`
+}
+
+// PaymentLinksResourceAfterCompletion is the schema's type payment_links_resource_after_completion.
+type PaymentLinksResourceAfterCompletion struct {
+	HostedConfirmation *PaymentLinksResourceCompletionBehaviorConfirmationPage `json:"hosted_confirmation,omitempty"`
+	Redirect           *PaymentLinksResourceCompletionBehaviorRedirect         `json:"redirect,omitempty"`
+	Type               PaymentLinksResourceAfterCompletionType                 `json:"type"`
+}
+
+// PaymentLinksResourceAutomaticTax is the schema's type payment_links_resource_automatic_tax.
+type PaymentLinksResourceAutomaticTax struct {
+	Enabled   bool                     `json:"enabled"`
+	Liability *ConnectAccountReference `json:"liability"`
+}
+
+// PaymentLinksResourceBusinessName is the schema's type payment_links_resource_business_name.
+type PaymentLinksResourceBusinessName struct {
+	Enabled  bool `json:"enabled"`
+	Optional bool `json:"optional"`
+}
+
+// PaymentLinksResourceCardPaymentMethodOptions is the schema's type
+// payment_links_resource_card_payment_method_options.
+type PaymentLinksResourceCardPaymentMethodOptions struct {
+	Restrictions *PaymentLinksResourceCardRestrictions `json:"restrictions"`
+}
+
+// PaymentLinksResourceCardRestrictions is the schema's type payment_links_resource_card_restrictions.
+type PaymentLinksResourceCardRestrictions struct {
+	BrandsBlocked []PaymentLinksResourceCardRestrictionsBrandsBlockedItem `json:"brands_blocked"`
+}
+
+// PaymentLinksResourceCompletedSessions is the schema's type
+// payment_links_resource_completed_sessions.
+type PaymentLinksResourceCompletedSessions struct {
+	Count int64 `json:"count"`
+	Limit int64 `json:"limit"`
+}
+
+// PaymentLinksResourceCompletionBehaviorConfirmationPage is the schema's type
+// payment_links_resource_completion_behavior_confirmation_page.
+type PaymentLinksResourceCompletionBehaviorConfirmationPage struct {
+	CustomMessage *string `json:"custom_message"`
+}
+
+// PaymentLinksResourceCompletionBehaviorRedirect is the schema's type
+// payment_links_resource_completion_behavior_redirect.
+type PaymentLinksResourceCompletionBehaviorRedirect struct {
+	URL string `json:"url"`
+}
+
+// PaymentLinksResourceConsentCollection is the schema's type
+// payment_links_resource_consent_collection.
+type PaymentLinksResourceConsentCollection struct {
+	PaymentMethodReuseAgreement *PaymentLinksResourcePaymentMethodReuseAgreement     `json:"payment_method_reuse_agreement"`
+	Promotions                  *PaymentLinksResourceConsentCollectionPromotions     `json:"promotions"`
+	TermsOfService              *PaymentLinksResourceConsentCollectionTermsOfService `json:"terms_of_service"`
+}
+
+// PaymentLinksResourceCustomFields is the schema's type payment_links_resource_custom_fields.
+type PaymentLinksResourceCustomFields struct {
+	Dropdown *PaymentLinksResourceCustomFieldsDropdown `json:"dropdown,omitempty"`
+	Key      string                                    `json:"key"`
+	Label    PaymentLinksResourceCustomFieldsLabel     `json:"label"`
+	Numeric  *PaymentLinksResourceCustomFieldsNumeric  `json:"numeric,omitempty"`
+	Optional bool                                      `json:"optional"`
+	Text     *PaymentLinksResourceCustomFieldsText     `json:"text,omitempty"`
+	Type     PaymentLinksResourceCustomFieldsType      `json:"type"`
+}
+
+// PaymentLinksResourceCustomFieldsDropdown is the schema's type
+// payment_links_resource_custom_fields_dropdown.
+type PaymentLinksResourceCustomFieldsDropdown struct {
+	DefaultValue *string                                          `json:"default_value"`
+	Options      []PaymentLinksResourceCustomFieldsDropdownOption `json:"options"`
+}
+
+// PaymentLinksResourceCustomFieldsDropdownOption is the schema's type
+// payment_links_resource_custom_fields_dropdown_option.
+type PaymentLinksResourceCustomFieldsDropdownOption struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// PaymentLinksResourceCustomFieldsLabel is the schema's type
+// payment_links_resource_custom_fields_label.
+type PaymentLinksResourceCustomFieldsLabel struct {
+	Custom *string `json:"custom"`
+	// Always "custom".
+	Type string `json:"type"`
+}
+
+// PaymentLinksResourceCustomFieldsNumeric is the schema's type
+// payment_links_resource_custom_fields_numeric.
+type PaymentLinksResourceCustomFieldsNumeric struct {
+	DefaultValue  *string `json:"default_value"`
+	MaximumLength *int64  `json:"maximum_length"`
+	MinimumLength *int64  `json:"minimum_length"`
+}
+
+// PaymentLinksResourceCustomFieldsText is the schema's type payment_links_resource_custom_fields_text.
+type PaymentLinksResourceCustomFieldsText struct {
+	DefaultValue  *string `json:"default_value"`
+	MaximumLength *int64  `json:"maximum_length"`
+	MinimumLength *int64  `json:"minimum_length"`
+}
+
+// PaymentLinksResourceCustomText is the schema's type payment_links_resource_custom_text.
+type PaymentLinksResourceCustomText struct {
+	AfterSubmit              *PaymentLinksResourceCustomTextPosition `json:"after_submit"`
+	ShippingAddress          *PaymentLinksResourceCustomTextPosition `json:"shipping_address"`
+	Submit                   *PaymentLinksResourceCustomTextPosition `json:"submit"`
+	TermsOfServiceAcceptance *PaymentLinksResourceCustomTextPosition `json:"terms_of_service_acceptance"`
+}
+
+// PaymentLinksResourceCustomTextPosition is the schema's type
+// payment_links_resource_custom_text_position.
+type PaymentLinksResourceCustomTextPosition struct {
+	Message string `json:"message"`
+}
+
+// PaymentLinksResourceIndividualName is the schema's type payment_links_resource_individual_name.
+type PaymentLinksResourceIndividualName struct {
+	Enabled  bool `json:"enabled"`
+	Optional bool `json:"optional"`
+}
+
+// PaymentLinksResourceInvoiceCreation is the schema's type payment_links_resource_invoice_creation.
+type PaymentLinksResourceInvoiceCreation struct {
+	Enabled     bool                                 `json:"enabled"`
+	InvoiceData *PaymentLinksResourceInvoiceSettings `json:"invoice_data"`
+}
+
+// PaymentLinksResourceInvoiceSettings is the schema's type payment_links_resource_invoice_settings.
+type PaymentLinksResourceInvoiceSettings struct {
+	AccountTaxIDs    []payload.Expandable[TaxID]             `json:"account_tax_ids"`
+	CustomFields     []InvoiceSettingCustomField             `json:"custom_fields"`
+	Description      *string                                 `json:"description"`
+	Footer           *string                                 `json:"footer"`
+	Issuer           *ConnectAccountReference                `json:"issuer"`
+	Metadata         map[string]string                       `json:"metadata"`
+	RenderingOptions *InvoiceSettingCheckoutRenderingOptions `json:"rendering_options"`
+}
+
+// PaymentLinksResourceNameCollection is the schema's type payment_links_resource_name_collection.
+type PaymentLinksResourceNameCollection struct {
+	Business   *PaymentLinksResourceBusinessName   `json:"business,omitempty"`
+	Individual *PaymentLinksResourceIndividualName `json:"individual,omitempty"`
+}
+
+// PaymentLinksResourceOptionalItem is the schema's type payment_links_resource_optional_item.
+type PaymentLinksResourceOptionalItem struct {
+	AdjustableQuantity *PaymentLinksResourceOptionalItemAdjustableQuantity `json:"adjustable_quantity"`
+	Price              string                                              `json:"price"`
+	Quantity           int64                                               `json:"quantity"`
+}
+
+// PaymentLinksResourceOptionalItemAdjustableQuantity is the schema's type
+// payment_links_resource_optional_item_adjustable_quantity.
+type PaymentLinksResourceOptionalItemAdjustableQuantity struct {
+	Enabled bool   `json:"enabled"`
+	Maximum *int64 `json:"maximum"`
+	Minimum *int64 `json:"minimum"`
+}
+
+// PaymentLinksResourcePaymentIntentData is the schema's type
+// payment_links_resource_payment_intent_data.
+type PaymentLinksResourcePaymentIntentData struct {
+	CaptureMethod             *PaymentLinksResourcePaymentIntentDataCaptureMethod    `json:"capture_method"`
+	Description               *string                                                `json:"description"`
+	Metadata                  map[string]string                                      `json:"metadata"`
+	SetupFutureUsage          *PaymentLinksResourcePaymentIntentDataSetupFutureUsage `json:"setup_future_usage"`
+	StatementDescriptor       *string                                                `json:"statement_descriptor"`
+	StatementDescriptorSuffix *string                                                `json:"statement_descriptor_suffix"`
+	TransferGroup             *string                                                `json:"transfer_group"`
+}
+
+// PaymentLinksResourcePaymentMethodOptions is the schema's type
+// payment_links_resource_payment_method_options.
+type PaymentLinksResourcePaymentMethodOptions struct {
+	Card *PaymentLinksResourceCardPaymentMethodOptions `json:"card"`
+}
+
+// PaymentLinksResourcePaymentMethodReuseAgreement is the schema's type
+// payment_links_resource_payment_method_reuse_agreement.
+type PaymentLinksResourcePaymentMethodReuseAgreement struct {
+	Position PaymentLinksResourcePaymentMethodReuseAgreementPosition `json:"position"`
+}
+
+// PaymentLinksResourcePhoneNumberCollection is the schema's type
+// payment_links_resource_phone_number_collection.
+type PaymentLinksResourcePhoneNumberCollection struct {
+	Enabled bool `json:"enabled"`
+}
+
+// PaymentLinksResourceRestrictions is the schema's type payment_links_resource_restrictions.
+type PaymentLinksResourceRestrictions struct {
+	CompletedSessions PaymentLinksResourceCompletedSessions `json:"completed_sessions"`
+}
+
+// PaymentLinksResourceShippingAddressCollection is the schema's type
+// payment_links_resource_shipping_address_collection.
+type PaymentLinksResourceShippingAddressCollection struct {
+	AllowedCountries []PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem `json:"allowed_countries"`
+}
+
+// PaymentLinksResourceShippingOption is the schema's type payment_links_resource_shipping_option.
+type PaymentLinksResourceShippingOption struct {
+	ShippingAmount int64                            `json:"shipping_amount"`
+	ShippingRate   payload.Expandable[ShippingRate] `json:"shipping_rate"`
+}
+
+// PaymentLinksResourceSubscriptionData is the schema's type payment_links_resource_subscription_data.
+type PaymentLinksResourceSubscriptionData struct {
+	Description     *string                                             `json:"description"`
+	InvoiceSettings PaymentLinksResourceSubscriptionDataInvoiceSettings `json:"invoice_settings"`
+	Metadata        map[string]string                                   `json:"metadata"`
+	TrialPeriodDays *int64                                              `json:"trial_period_days"`
+	TrialSettings   *SubscriptionsTrialsResourceTrialSettings           `json:"trial_settings"`
+}
+
+// PaymentLinksResourceSubscriptionDataInvoiceSettings is the schema's type
+// payment_links_resource_subscription_data_invoice_settings.
+type PaymentLinksResourceSubscriptionDataInvoiceSettings struct {
+	Issuer ConnectAccountReference `json:"issuer"`
+}
+
+// PaymentLinksResourceTaxIDCollection is the schema's type payment_links_resource_tax_id_collection.
+type PaymentLinksResourceTaxIDCollection struct {
+	Enabled  bool                                        `json:"enabled"`
+	Required PaymentLinksResourceTaxIDCollectionRequired `json:"required"`
+}
+
+// PaymentLinksResourceTransferData is the schema's type payment_links_resource_transfer_data.
+type PaymentLinksResourceTransferData struct {
+	Amount      *int64                      `json:"amount"`
+	Destination payload.Expandable[Account] `json:"destination"`
+}
+
+// PaymentPagesCheckoutSessionAdaptivePricing is the schema's type
+// payment_pages_checkout_session_adaptive_pricing.
+type PaymentPagesCheckoutSessionAdaptivePricing struct {
+	Enabled bool `json:"enabled"`
+}
+
+// PaymentPagesCheckoutSessionAfterExpiration is the schema's type
+// payment_pages_checkout_session_after_expiration.
+type PaymentPagesCheckoutSessionAfterExpiration struct {
+	Recovery *PaymentPagesCheckoutSessionAfterExpirationRecovery `json:"recovery"`
+}
+
+// PaymentPagesCheckoutSessionAfterExpirationRecovery is the schema's type
+// payment_pages_checkout_session_after_expiration_recovery.
+type PaymentPagesCheckoutSessionAfterExpirationRecovery struct {
+	AllowPromotionCodes bool          `json:"allow_promotion_codes"`
+	Enabled             bool          `json:"enabled"`
+	ExpiresAt           *payload.Unix `json:"expires_at"`
+	URL                 *string       `json:"url"`
+}
+
+// PaymentPagesCheckoutSessionAutomaticTax is the schema's type
+// payment_pages_checkout_session_automatic_tax.
+type PaymentPagesCheckoutSessionAutomaticTax struct {
+	Enabled   bool                                           `json:"enabled"`
+	Liability *ConnectAccountReference                       `json:"liability"`
+	Provider  *string                                        `json:"provider"`
+	Status    *PaymentPagesCheckoutSessionAutomaticTaxStatus `json:"status"`
+}
+
+// PaymentPagesCheckoutSessionBrandingSettings is the schema's type
+// payment_pages_checkout_session_branding_settings.
+type PaymentPagesCheckoutSessionBrandingSettings struct {
+	BackgroundColor string                                                 `json:"background_color"`
+	BorderStyle     PaymentPagesCheckoutSessionBrandingSettingsBorderStyle `json:"border_style"`
+	ButtonColor     string                                                 `json:"button_color"`
+	DisplayName     string                                                 `json:"display_name"`
+	FontFamily      string                                                 `json:"font_family"`
+	Icon            *PaymentPagesCheckoutSessionBrandingSettingsIcon       `json:"icon"`
+	Logo            *PaymentPagesCheckoutSessionBrandingSettingsLogo       `json:"logo"`
+}
+
+// PaymentPagesCheckoutSessionBrandingSettingsIcon is the schema's type
+// payment_pages_checkout_session_branding_settings_icon.
+type PaymentPagesCheckoutSessionBrandingSettingsIcon struct {
+	File *string                                             `json:"file,omitempty"`
+	Type PaymentPagesCheckoutSessionBrandingSettingsIconType `json:"type"`
+	URL  *string                                             `json:"url,omitempty"`
+}
+
+// PaymentPagesCheckoutSessionBrandingSettingsLogo is the schema's type
+// payment_pages_checkout_session_branding_settings_logo.
+type PaymentPagesCheckoutSessionBrandingSettingsLogo struct {
+	File *string                                             `json:"file,omitempty"`
+	Type PaymentPagesCheckoutSessionBrandingSettingsLogoType `json:"type"`
+	URL  *string                                             `json:"url,omitempty"`
+}
+
+// PaymentPagesCheckoutSessionBusinessName is the schema's type
+// payment_pages_checkout_session_business_name.
+type PaymentPagesCheckoutSessionBusinessName struct {
+	Enabled  bool `json:"enabled"`
+	Optional bool `json:"optional"`
+}
+
+// PaymentPagesCheckoutSessionCheckoutAddressDetails is the schema's type
+// payment_pages_checkout_session_checkout_address_details.
+type PaymentPagesCheckoutSessionCheckoutAddressDetails struct {
+	Address Address `json:"address"`
+	Name    string  `json:"name"`
+}
+
+// PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedaction is the schema's type
+// payment_pages_checkout_session_checkout_session_resource_resource_fields_redaction.
+type PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedaction struct {
+	Status PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus `json:"status"`
+}
+
+// PaymentPagesCheckoutSessionCollectedInformation is the schema's type
+// payment_pages_checkout_session_collected_information.
+type PaymentPagesCheckoutSessionCollectedInformation struct {
+	BusinessName    *string                                            `json:"business_name"`
+	Email           payload.Nullable[string]                           `json:"email,omitzero"`
+	IndividualName  *string                                            `json:"individual_name"`
+	Phone           payload.Nullable[string]                           `json:"phone,omitzero"`
+	ShippingDetails *PaymentPagesCheckoutSessionCheckoutAddressDetails `json:"shipping_details"`
+	TaxID           payload.Nullable[PaymentPagesCheckoutSessionTaxID] `json:"tax_id,omitzero"`
+}
+
+// PaymentPagesCheckoutSessionConsent is the schema's type payment_pages_checkout_session_consent.
+type PaymentPagesCheckoutSessionConsent struct {
+	Promotions     *PaymentPagesCheckoutSessionConsentPromotions     `json:"promotions"`
+	TermsOfService *PaymentPagesCheckoutSessionConsentTermsOfService `json:"terms_of_service"`
+}
+
+// PaymentPagesCheckoutSessionConsentCollection is the schema's type
+// payment_pages_checkout_session_consent_collection.
+type PaymentPagesCheckoutSessionConsentCollection struct {
+	PaymentMethodReuseAgreement *PaymentPagesCheckoutSessionPaymentMethodReuseAgreement     `json:"payment_method_reuse_agreement"`
+	Promotions                  *PaymentPagesCheckoutSessionConsentCollectionPromotions     `json:"promotions"`
+	TermsOfService              *PaymentPagesCheckoutSessionConsentCollectionTermsOfService `json:"terms_of_service"`
+}
+
+// PaymentPagesCheckoutSessionCurrencyConversion is the schema's type
+// payment_pages_checkout_session_currency_conversion.
+type PaymentPagesCheckoutSessionCurrencyConversion struct {
+	AmountSubtotal int64  `json:"amount_subtotal"`
+	AmountTotal    int64  `json:"amount_total"`
+	FxRate         string `json:"fx_rate"`
+	SourceCurrency string `json:"source_currency"`
+}
+
+// PaymentPagesCheckoutSessionCustomFields is the schema's type
+// payment_pages_checkout_session_custom_fields.
+type PaymentPagesCheckoutSessionCustomFields struct {
+	Dropdown *PaymentPagesCheckoutSessionCustomFieldsDropdown `json:"dropdown,omitempty"`
+	Key      string                                           `json:"key"`
+	Label    PaymentPagesCheckoutSessionCustomFieldsLabel     `json:"label"`
+	Numeric  *PaymentPagesCheckoutSessionCustomFieldsNumeric  `json:"numeric,omitempty"`
+	Optional bool                                             `json:"optional"`
+	Text     *PaymentPagesCheckoutSessionCustomFieldsText     `json:"text,omitempty"`
+	Type     PaymentPagesCheckoutSessionCustomFieldsType      `json:"type"`
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsDropdown is the schema's type
+// payment_pages_checkout_session_custom_fields_dropdown.
+type PaymentPagesCheckoutSessionCustomFieldsDropdown struct {
+	DefaultValue *string                                         `json:"default_value"`
+	Options      []PaymentPagesCheckoutSessionCustomFieldsOption `json:"options"`
+	Value        *string                                         `json:"value"`
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsLabel is the schema's type
+// payment_pages_checkout_session_custom_fields_label.
+type PaymentPagesCheckoutSessionCustomFieldsLabel struct {
+	Custom *string `json:"custom"`
+	// Always "custom".
+	Type string `json:"type"`
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsNumeric is the schema's type
+// payment_pages_checkout_session_custom_fields_numeric.
+type PaymentPagesCheckoutSessionCustomFieldsNumeric struct {
+	DefaultValue  *string `json:"default_value"`
+	MaximumLength *int64  `json:"maximum_length"`
+	MinimumLength *int64  `json:"minimum_length"`
+	Value         *string `json:"value"`
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsOption is the schema's type
+// payment_pages_checkout_session_custom_fields_option.
+type PaymentPagesCheckoutSessionCustomFieldsOption struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsText is the schema's type
+// payment_pages_checkout_session_custom_fields_text.
+type PaymentPagesCheckoutSessionCustomFieldsText struct {
+	DefaultValue  *string `json:"default_value"`
+	MaximumLength *int64  `json:"maximum_length"`
+	MinimumLength *int64  `json:"minimum_length"`
+	Value         *string `json:"value"`
+}
+
+// PaymentPagesCheckoutSessionCustomText is the schema's type
+// payment_pages_checkout_session_custom_text.
+type PaymentPagesCheckoutSessionCustomText struct {
+	AfterSubmit              *PaymentPagesCheckoutSessionCustomTextPosition `json:"after_submit"`
+	ShippingAddress          *PaymentPagesCheckoutSessionCustomTextPosition `json:"shipping_address"`
+	Submit                   *PaymentPagesCheckoutSessionCustomTextPosition `json:"submit"`
+	TermsOfServiceAcceptance *PaymentPagesCheckoutSessionCustomTextPosition `json:"terms_of_service_acceptance"`
+}
+
+// PaymentPagesCheckoutSessionCustomTextPosition is the schema's type
+// payment_pages_checkout_session_custom_text_position.
+type PaymentPagesCheckoutSessionCustomTextPosition struct {
+	Message string `json:"message"`
+}
+
+// PaymentPagesCheckoutSessionCustomerDetails is the schema's type
+// payment_pages_checkout_session_customer_details.
+type PaymentPagesCheckoutSessionCustomerDetails struct {
+	Address        *Address                                             `json:"address"`
+	BusinessName   *string                                              `json:"business_name"`
+	Email          *string                                              `json:"email"`
+	IndividualName *string                                              `json:"individual_name"`
+	Name           *string                                              `json:"name"`
+	Phone          *string                                              `json:"phone"`
+	TaxExempt      *PaymentPagesCheckoutSessionCustomerDetailsTaxExempt `json:"tax_exempt"`
+	TaxIDs         []PaymentPagesCheckoutSessionTaxID                   `json:"tax_ids"`
+}
+
+// PaymentPagesCheckoutSessionDiscount is the schema's type payment_pages_checkout_session_discount.
+type PaymentPagesCheckoutSessionDiscount struct {
+	Coupon        payload.Expandable[Coupon]        `json:"coupon"`
+	PromotionCode payload.Expandable[PromotionCode] `json:"promotion_code"`
+}
+
+// PaymentPagesCheckoutSessionIndividualName is the schema's type
+// payment_pages_checkout_session_individual_name.
+type PaymentPagesCheckoutSessionIndividualName struct {
+	Enabled  bool `json:"enabled"`
+	Optional bool `json:"optional"`
+}
+
+// PaymentPagesCheckoutSessionInvoiceCreation is the schema's type
+// payment_pages_checkout_session_invoice_creation.
+type PaymentPagesCheckoutSessionInvoiceCreation struct {
+	Enabled     bool                                       `json:"enabled"`
+	InvoiceData PaymentPagesCheckoutSessionInvoiceSettings `json:"invoice_data"`
+}
+
+// PaymentPagesCheckoutSessionInvoiceSettings is the schema's type
+// payment_pages_checkout_session_invoice_settings.
+type PaymentPagesCheckoutSessionInvoiceSettings struct {
+	AccountTaxIDs    []payload.Expandable[TaxID]             `json:"account_tax_ids"`
+	CustomFields     []InvoiceSettingCustomField             `json:"custom_fields"`
+	Description      *string                                 `json:"description"`
+	Footer           *string                                 `json:"footer"`
+	Issuer           *ConnectAccountReference                `json:"issuer"`
+	Metadata         map[string]string                       `json:"metadata"`
+	RenderingOptions *InvoiceSettingCheckoutRenderingOptions `json:"rendering_options"`
+}
+
+// PaymentPagesCheckoutSessionManagedPayments is the schema's type
+// payment_pages_checkout_session_managed_payments.
+type PaymentPagesCheckoutSessionManagedPayments struct {
+	Enabled bool `json:"enabled"`
+}
+
+// PaymentPagesCheckoutSessionNameCollection is the schema's type
+// payment_pages_checkout_session_name_collection.
+type PaymentPagesCheckoutSessionNameCollection struct {
+	Business   *PaymentPagesCheckoutSessionBusinessName   `json:"business,omitempty"`
+	Individual *PaymentPagesCheckoutSessionIndividualName `json:"individual,omitempty"`
+}
+
+// PaymentPagesCheckoutSessionOptionalItem is the schema's type
+// payment_pages_checkout_session_optional_item.
+type PaymentPagesCheckoutSessionOptionalItem struct {
+	AdjustableQuantity *PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity `json:"adjustable_quantity"`
+	Price              string                                                     `json:"price"`
+	Quantity           int64                                                      `json:"quantity"`
+}
+
+// PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity is the schema's type
+// payment_pages_checkout_session_optional_item_adjustable_quantity.
+type PaymentPagesCheckoutSessionOptionalItemAdjustableQuantity struct {
+	Enabled bool   `json:"enabled"`
+	Maximum *int64 `json:"maximum"`
+	Minimum *int64 `json:"minimum"`
+}
+
+// PaymentPagesCheckoutSessionPaymentMethodReuseAgreement is the schema's type
+// payment_pages_checkout_session_payment_method_reuse_agreement.
+type PaymentPagesCheckoutSessionPaymentMethodReuseAgreement struct {
+	Position PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition `json:"position"`
+}
+
+// PaymentPagesCheckoutSessionPermissions is the schema's type
+// payment_pages_checkout_session_permissions.
+type PaymentPagesCheckoutSessionPermissions struct {
+	Update                payload.Nullable[PaymentPagesCheckoutSessionUpdatePermission]           `json:"update,omitzero"`
+	UpdateLineItems       payload.Nullable[PaymentPagesCheckoutSessionPermissionsUpdateLineItems] `json:"update_line_items,omitzero"`
+	UpdateShippingDetails *PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails            `json:"update_shipping_details"`
+}
+
+// PaymentPagesCheckoutSessionPhoneNumberCollection is the schema's type
+// payment_pages_checkout_session_phone_number_collection.
+type PaymentPagesCheckoutSessionPhoneNumberCollection struct {
+	Enabled bool `json:"enabled"`
+}
+
+// PaymentPagesCheckoutSessionSavedPaymentMethodOptions is the schema's type
+// payment_pages_checkout_session_saved_payment_method_options.
+type PaymentPagesCheckoutSessionSavedPaymentMethodOptions struct {
+	AllowRedisplayFilters []PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem `json:"allow_redisplay_filters"`
+	PaymentMethodRemove   *PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove        `json:"payment_method_remove"`
+	PaymentMethodSave     *PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave          `json:"payment_method_save"`
+}
+
+// PaymentPagesCheckoutSessionShippingAddressCollection is the schema's type
+// payment_pages_checkout_session_shipping_address_collection.
+type PaymentPagesCheckoutSessionShippingAddressCollection struct {
+	AllowedCountries []PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem `json:"allowed_countries"`
+}
+
+// PaymentPagesCheckoutSessionShippingCost is the schema's type
+// payment_pages_checkout_session_shipping_cost.
+type PaymentPagesCheckoutSessionShippingCost struct {
+	AmountSubtotal int64                            `json:"amount_subtotal"`
+	AmountTax      int64                            `json:"amount_tax"`
+	AmountTotal    int64                            `json:"amount_total"`
+	ShippingRate   payload.Expandable[ShippingRate] `json:"shipping_rate"`
+	Taxes          []LineItemsTaxAmount             `json:"taxes,omitzero"`
+}
+
+// PaymentPagesCheckoutSessionShippingOption is the schema's type
+// payment_pages_checkout_session_shipping_option.
+type PaymentPagesCheckoutSessionShippingOption struct {
+	ShippingAmount int64                            `json:"shipping_amount"`
+	ShippingRate   payload.Expandable[ShippingRate] `json:"shipping_rate"`
+}
+
+// PaymentPagesCheckoutSessionTaxID is the schema's type payment_pages_checkout_session_tax_id.
+type PaymentPagesCheckoutSessionTaxID struct {
+	Type  PaymentPagesCheckoutSessionTaxIDType `json:"type"`
+	Value *string                              `json:"value"`
+}
+
+// PaymentPagesCheckoutSessionTaxIDCollection is the schema's type
+// payment_pages_checkout_session_tax_id_collection.
+type PaymentPagesCheckoutSessionTaxIDCollection struct {
+	Enabled  bool                                               `json:"enabled"`
+	Required PaymentPagesCheckoutSessionTaxIDCollectionRequired `json:"required"`
+}
+
+// PaymentPagesCheckoutSessionTotalDetails is the schema's type
+// payment_pages_checkout_session_total_details.
+type PaymentPagesCheckoutSessionTotalDetails struct {
+	AmountDiscount int64                                                     `json:"amount_discount"`
+	AmountShipping *int64                                                    `json:"amount_shipping"`
+	AmountTax      int64                                                     `json:"amount_tax"`
+	Breakdown      *PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown `json:"breakdown,omitempty"`
+}
+
+// PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown is the schema's type
+// payment_pages_checkout_session_total_details_resource_breakdown.
+type PaymentPagesCheckoutSessionTotalDetailsResourceBreakdown struct {
+	Discounts []LineItemsDiscountAmount `json:"discounts"`
+	Taxes     []LineItemsTaxAmount      `json:"taxes"`
+}
+
+// PaymentPagesCheckoutSessionUpdatePermission is the schema's type
+// payment_pages_checkout_session_update_permission.
+type PaymentPagesCheckoutSessionUpdatePermission struct {
+	LineItems       payload.Nullable[PaymentPagesCheckoutSessionUpdatePermissionLineItems] `json:"line_items,omitzero"`
+	ShippingDetails *PaymentPagesCheckoutSessionUpdatePermissionShippingDetails            `json:"shipping_details"`
+}
+
+// PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictions is the schema's type
+// payment_pages_private_card_payment_method_options_resource_restrictions.
+type PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictions struct {
+	BrandsBlocked       []PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem       `json:"brands_blocked,omitzero"`
+	FundingTypesBlocked []PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem `json:"funding_types_blocked,omitzero"`
+}
+
+// PaymentPlanAmount is the schema's type payment_plan_amount.
+type PaymentPlanAmount struct {
+	Amount          int64                   `json:"amount"`
+	AmountPaid      int64                   `json:"amount_paid"`
+	AmountRemaining int64                   `json:"amount_remaining"`
+	DaysUntilDue    *int64                  `json:"days_until_due"`
+	Description     *string                 `json:"description"`
+	DueDate         *payload.Unix           `json:"due_date"`
+	PaidAt          *payload.Unix           `json:"paid_at"`
+	Status          PaymentPlanAmountStatus `json:"status"`
+}
+
+// PaymentRecord is the schema's type payment_record.
+type PaymentRecord struct {
+	Amount                     PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount"`
+	AmountAuthorized           PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_authorized"`
+	AmountCanceled             PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_canceled"`
+	AmountFailed               PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_failed"`
+	AmountGuaranteed           PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_guaranteed"`
+	AmountRefunded             PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_refunded"`
+	AmountRequested            PaymentsPrimitivesPaymentRecordsResourceAmount           `json:"amount_requested"`
+	Application                *string                                                  `json:"application"`
+	Created                    payload.Unix                                             `json:"created"`
+	CustomerDetails            *PaymentsPrimitivesPaymentRecordsResourceCustomerDetails `json:"customer_details"`
+	CustomerPresence           *PaymentRecordCustomerPresence                           `json:"customer_presence"`
+	Description                *string                                                  `json:"description"`
+	ID                         string                                                   `json:"id"`
+	LatestPaymentAttemptRecord *string                                                  `json:"latest_payment_attempt_record"`
+	Livemode                   bool                                                     `json:"livemode"`
+	Metadata                   map[string]string                                        `json:"metadata"`
+	// Always "payment_record".
+	Object               string                                                        `json:"object"`
+	PaymentMethodDetails *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodDetails `json:"payment_method_details"`
+	ProcessorDetails     PaymentsPrimitivesPaymentRecordsResourceProcessorDetails      `json:"processor_details"`
+	ReportedBy           PaymentRecordReportedBy                                       `json:"reported_by"`
+	ShippingDetails      *PaymentsPrimitivesPaymentRecordsResourceShippingDetails      `json:"shipping_details"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceAddress is the schema's type
+// payments_primitives_payment_records_resource_address.
+type PaymentsPrimitivesPaymentRecordsResourceAddress struct {
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceAmount is the schema's type
+// payments_primitives_payment_records_resource_amount.
+type PaymentsPrimitivesPaymentRecordsResourceAmount struct {
+	Currency string `json:"currency"`
+	Value    int64  `json:"value"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceBillingDetails is the schema's type
+// payments_primitives_payment_records_resource_billing_details.
+type PaymentsPrimitivesPaymentRecordsResourceBillingDetails struct {
+	Address PaymentsPrimitivesPaymentRecordsResourceAddress `json:"address"`
+	Email   *string                                         `json:"email"`
+	Name    *string                                         `json:"name"`
+	Phone   *string                                         `json:"phone"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceCustomerDetails is the schema's type
+// payments_primitives_payment_records_resource_customer_details.
+type PaymentsPrimitivesPaymentRecordsResourceCustomerDetails struct {
+	Customer *string `json:"customer"`
+	Email    *string `json:"email"`
+	Name     *string `json:"name"`
+	Phone    *string `json:"phone"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAlmaDetailsResourceInstallments is the schema's
+// type payments_primitives_payment_records_resource_payment_method_alma_details_resource_installments.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAlmaDetailsResourceInstallments struct {
+	Count int64 `json:"count"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFunding is the schema's
+// type
+// payments_primitives_payment_records_resource_payment_method_amazon_pay_details_resource_funding.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFunding struct {
+	Card *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingResourceFundingCard `json:"card,omitempty"`
+	Type *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType                `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingResourceFundingCard
+// is the schema's type
+// payments_primitives_payment_records_resource_payment_method_amazon_pay_details_resource_funding_resource_funding_card.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingResourceFundingCard struct {
+	Brand        *string                  `json:"brand"`
+	BrandProduct payload.Nullable[string] `json:"brand_product,omitzero"`
+	Country      *string                  `json:"country"`
+	ExpMonth     *int64                   `json:"exp_month"`
+	ExpYear      *int64                   `json:"exp_year"`
+	Funding      *string                  `json:"funding"`
+	Last4        *string                  `json:"last4"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails is the schema's type
+// payments_primitives_payment_records_resource_payment_method_card_details.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails struct {
+	AuthorizationCode    *string                                                                                                `json:"authorization_code"`
+	Brand                *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand                                 `json:"brand"`
+	CaptureBefore        *payload.Unix                                                                                          `json:"capture_before,omitempty"`
+	Checks               *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks                        `json:"checks"`
+	Country              *string                                                                                                `json:"country"`
+	Description          payload.Nullable[string]                                                                               `json:"description,omitzero"`
+	ExpMonth             *int64                                                                                                 `json:"exp_month"`
+	ExpYear              *int64                                                                                                 `json:"exp_year"`
+	Fingerprint          payload.Nullable[string]                                                                               `json:"fingerprint,omitzero"`
+	Funding              *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding                               `json:"funding"`
+	Iin                  payload.Nullable[string]                                                                               `json:"iin,omitzero"`
+	Installments         *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallments                  `json:"installments"`
+	Issuer               payload.Nullable[string]                                                                               `json:"issuer,omitzero"`
+	Last4                *string                                                                                                `json:"last4"`
+	Moto                 payload.Nullable[bool]                                                                                 `json:"moto,omitzero"`
+	Network              *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork                               `json:"network"`
+	NetworkAdviceCode    *string                                                                                                `json:"network_advice_code"`
+	NetworkDeclineCode   *string                                                                                                `json:"network_decline_code"`
+	NetworkToken         payload.Nullable[PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceNetworkToken] `json:"network_token,omitzero"`
+	NetworkTransactionID *string                                                                                                `json:"network_transaction_id"`
+	ThreeDSecure         *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure                  `json:"three_d_secure"`
+	Wallet               *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWallet                        `json:"wallet"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks is the schema's type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_checks.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks struct {
+	AddressLine1Check      *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check      `json:"address_line1_check"`
+	AddressPostalCodeCheck *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck `json:"address_postal_code_check"`
+	CVCCheck               *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck               `json:"cvc_check"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlan is the
+// schema's type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_installment_plan.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlan struct {
+	Count    *int64                                                                                           `json:"count"`
+	Interval *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval `json:"interval"`
+	Type     PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType      `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallments is the schema's
+// type payments_primitives_payment_records_resource_payment_method_card_details_resource_installments.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallments struct {
+	Plan *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlan `json:"plan"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceNetworkToken is the schema's
+// type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_network_token.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceNetworkToken struct {
+	Used bool `json:"used"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure is the schema's
+// type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_three_d_secure.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure struct {
+	AuthenticationFlow          *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow          `json:"authentication_flow"`
+	ElectronicCommerceIndicator *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator `json:"electronic_commerce_indicator"`
+	ExemptionIndicator          *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator          `json:"exemption_indicator"`
+	ExemptionIndicatorApplied   *bool                                                                                                            `json:"exemption_indicator_applied"`
+	Result                      *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult                      `json:"result"`
+	ResultReason                *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason                `json:"result_reason"`
+	Version                     *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion                     `json:"version"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWallet is the schema's type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_wallet.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWallet struct {
+	ApplePay     *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWalletResourceApplePay `json:"apple_pay,omitempty"`
+	DynamicLast4 *string                                                                                         `json:"dynamic_last4,omitempty"`
+	GooglePay    json.RawMessage                                                                                 `json:"google_pay,omitempty"`
+	Type         string                                                                                          `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWalletResourceApplePay is
+// the schema's type
+// payments_primitives_payment_records_resource_payment_method_card_details_resource_wallet_resource_apple_pay.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceWalletResourceApplePay struct {
+	Type string `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCustomDetails is the schema's type
+// payments_primitives_payment_records_resource_payment_method_custom_details.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCustomDetails struct {
+	DisplayName string  `json:"display_name"`
+	Type        *string `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodDetails is the schema's type
+// payments_primitives_payment_records_resource_payment_method_details.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodDetails struct {
+	AchCreditTransfer  *PaymentMethodDetailsAchCreditTransfer                              `json:"ach_credit_transfer,omitempty"`
+	AchDebit           *PaymentMethodDetailsAchDebit                                       `json:"ach_debit,omitempty"`
+	AcssDebit          *PaymentMethodDetailsPaymentRecordAcssDebit                         `json:"acss_debit,omitempty"`
+	Affirm             *PaymentMethodDetailsPaymentRecordAffirm                            `json:"affirm,omitempty"`
+	AfterpayClearpay   *PaymentMethodDetailsPaymentRecordAfterpayClearpay                  `json:"afterpay_clearpay,omitempty"`
+	Alipay             *PaymentMethodDetailsPaymentRecordAlipay                            `json:"alipay,omitempty"`
+	Alma               *PaymentMethodDetailsPaymentRecordAlma                              `json:"alma,omitempty"`
+	AmazonPay          *PaymentMethodDetailsPaymentRecordAmazonPay                         `json:"amazon_pay,omitempty"`
+	AuBecsDebit        *PaymentMethodDetailsPaymentRecordAuBecsDebit                       `json:"au_becs_debit,omitempty"`
+	BacsDebit          *PaymentMethodDetailsPaymentRecordBacsDebit                         `json:"bacs_debit,omitempty"`
+	Bancontact         *PaymentMethodDetailsPaymentRecordBancontact                        `json:"bancontact,omitempty"`
+	Billie             *PaymentMethodDetailsPaymentRecordBillie                            `json:"billie,omitempty"`
+	BillingDetails     *PaymentsPrimitivesPaymentRecordsResourceBillingDetails             `json:"billing_details"`
+	Bizum              *PaymentMethodDetailsPaymentRecordBizum                             `json:"bizum,omitempty"`
+	Blik               *PaymentMethodDetailsPaymentRecordBlik                              `json:"blik,omitempty"`
+	Boleto             *PaymentMethodDetailsPaymentRecordBoleto                            `json:"boleto,omitempty"`
+	Card               *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails   `json:"card,omitempty"`
+	CardPresent        *PaymentMethodDetailsCardPresent                                    `json:"card_present,omitempty"`
+	Cashapp            *PaymentMethodDetailsPaymentRecordCashapp                           `json:"cashapp,omitempty"`
+	Crypto             *PaymentMethodDetailsCrypto                                         `json:"crypto,omitempty"`
+	Custom             *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCustomDetails `json:"custom,omitempty"`
+	CustomerBalance    json.RawMessage                                                     `json:"customer_balance,omitempty"`
+	Eps                *PaymentMethodDetailsPaymentRecordEps                               `json:"eps,omitempty"`
+	Fpx                *PaymentMethodDetailsFpx                                            `json:"fpx,omitempty"`
+	Giropay            *PaymentMethodDetailsPaymentRecordGiropay                           `json:"giropay,omitempty"`
+	Gopay              json.RawMessage                                                     `json:"gopay,omitempty"`
+	Grabpay            *PaymentMethodDetailsGrabpay                                        `json:"grabpay,omitempty"`
+	IDBankTransfer     *PaymentMethodDetailsPaymentRecordIDBankTransfer                    `json:"id_bank_transfer,omitempty"`
+	Ideal              *PaymentMethodDetailsPaymentRecordIdeal                             `json:"ideal,omitempty"`
+	InteracPresent     *PaymentMethodDetailsInteracPresent                                 `json:"interac_present,omitempty"`
+	KakaoPay           *PaymentMethodDetailsPaymentRecordKakaoPay                          `json:"kakao_pay,omitempty"`
+	Klarna             *PaymentMethodDetailsPaymentRecordKlarna                            `json:"klarna,omitempty"`
+	Konbini            *PaymentMethodDetailsPaymentRecordKonbini                           `json:"konbini,omitempty"`
+	KrCard             *PaymentMethodDetailsKrCard                                         `json:"kr_card,omitempty"`
+	Link               *PaymentMethodDetailsPaymentRecordLink                              `json:"link,omitempty"`
+	MbWay              json.RawMessage                                                     `json:"mb_way,omitempty"`
+	Mobilepay          *PaymentMethodDetailsPaymentRecordMobilepay                         `json:"mobilepay,omitempty"`
+	Multibanco         *PaymentMethodDetailsPaymentRecordMultibanco                        `json:"multibanco,omitempty"`
+	NaverPay           *PaymentMethodDetailsPaymentRecordNaverPay                          `json:"naver_pay,omitempty"`
+	NzBankAccount      *PaymentMethodDetailsPaymentRecordNzBankAccount                     `json:"nz_bank_account,omitempty"`
+	Oxxo               *PaymentMethodDetailsPaymentRecordOxxo                              `json:"oxxo,omitempty"`
+	P24                *PaymentMethodDetailsPaymentRecordP24                               `json:"p24,omitempty"`
+	PayByBank          json.RawMessage                                                     `json:"pay_by_bank,omitempty"`
+	Payco              *PaymentMethodDetailsPaymentRecordPayco                             `json:"payco,omitempty"`
+	PaymentMethod      *string                                                             `json:"payment_method"`
+	Paynow             *PaymentMethodDetailsPaymentRecordPaynow                            `json:"paynow,omitempty"`
+	Paypal             *PaymentMethodDetailsPaypal                                         `json:"paypal,omitempty"`
+	Paypay             json.RawMessage                                                     `json:"paypay,omitempty"`
+	Payto              *PaymentMethodDetailsPaymentRecordPayto                             `json:"payto,omitempty"`
+	Pix                *PaymentMethodDetailsPaymentRecordPix                               `json:"pix,omitempty"`
+	Promptpay          *PaymentMethodDetailsPaymentRecordPromptpay                         `json:"promptpay,omitempty"`
+	Qris               json.RawMessage                                                     `json:"qris,omitempty"`
+	Rechnung           *PaymentMethodDetailsPaymentRecordRechnung                          `json:"rechnung,omitempty"`
+	RevolutPay         *PaymentMethodDetailsPaymentRecordRevolutPay                        `json:"revolut_pay,omitempty"`
+	SamsungPay         *PaymentMethodDetailsPaymentRecordSamsungPay                        `json:"samsung_pay,omitempty"`
+	Satispay           *PaymentMethodDetailsPaymentRecordSatispay                          `json:"satispay,omitempty"`
+	Scalapay           *PaymentMethodDetailsPaymentRecordScalapay                          `json:"scalapay,omitempty"`
+	SEPACreditTransfer *PaymentMethodDetailsSEPACreditTransfer                             `json:"sepa_credit_transfer,omitempty"`
+	SEPADebit          *PaymentMethodDetailsPaymentRecordSEPADebit                         `json:"sepa_debit,omitempty"`
+	Shopeepay          json.RawMessage                                                     `json:"shopeepay,omitempty"`
+	Sofort             *PaymentMethodDetailsPaymentRecordSofort                            `json:"sofort,omitempty"`
+	StripeAccount      json.RawMessage                                                     `json:"stripe_account,omitempty"`
+	StripeBalance      *PaymentMethodDetailsStripeBalance                                  `json:"stripe_balance,omitempty"`
+	Sunbit             *PaymentMethodDetailsPaymentRecordSunbit                            `json:"sunbit,omitempty"`
+	Swish              *PaymentMethodDetailsPaymentRecordSwish                             `json:"swish,omitempty"`
+	Twint              *PaymentMethodDetailsPaymentRecordTwint                             `json:"twint,omitempty"`
+	Type               string                                                              `json:"type"`
+	Upi                *PaymentMethodDetailsPaymentRecordUpi                               `json:"upi,omitempty"`
+	UsBankAccount      *PaymentMethodDetailsPaymentRecordUsBankAccount                     `json:"us_bank_account,omitempty"`
+	Wechat             json.RawMessage                                                     `json:"wechat,omitempty"`
+	WechatPay          *PaymentMethodDetailsPaymentRecordWechatPay                         `json:"wechat_pay,omitempty"`
+	Zip                json.RawMessage                                                     `json:"zip,omitempty"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKlarnaDetailsResourcePayerDetails is the
+// schema's type
+// payments_primitives_payment_records_resource_payment_method_klarna_details_resource_payer_details.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKlarnaDetailsResourcePayerDetails struct {
+	Address *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKlarnaDetailsResourcePayerDetailsResourcePayerDetailsAddress `json:"address"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKlarnaDetailsResourcePayerDetailsResourcePayerDetailsAddress
+// is the schema's type
+// payments_primitives_payment_records_resource_payment_method_klarna_details_resource_payer_details_resource_payer_details_address.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKlarnaDetailsResourcePayerDetailsResourcePayerDetailsAddress struct {
+	Country *string `json:"country"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStore is the schema's
+// type payments_primitives_payment_records_resource_payment_method_konbini_details_resource_store.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStore struct {
+	Chain *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain `json:"chain"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodMobilepayDetailsResourceCard is the schema's
+// type payments_primitives_payment_records_resource_payment_method_mobilepay_details_resource_card.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodMobilepayDetailsResourceCard struct {
+	Brand    *string `json:"brand"`
+	Country  *string `json:"country"`
+	ExpMonth *int64  `json:"exp_month"`
+	ExpYear  *int64  `json:"exp_year"`
+	Last4    *string `json:"last4"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFunding is the
+// schema's type
+// payments_primitives_payment_records_resource_payment_method_revolut_pay_details_resource_funding.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFunding struct {
+	Card *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingResourceFundingCard `json:"card,omitempty"`
+	Type *PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType                `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingResourceFundingCard
+// is the schema's type
+// payments_primitives_payment_records_resource_payment_method_revolut_pay_details_resource_funding_resource_funding_card.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingResourceFundingCard struct {
+	Brand        *string                  `json:"brand"`
+	BrandProduct payload.Nullable[string] `json:"brand_product,omitzero"`
+	Country      *string                  `json:"country"`
+	ExpMonth     *int64                   `json:"exp_month"`
+	ExpYear      *int64                   `json:"exp_year"`
+	Funding      *string                  `json:"funding"`
+	Last4        *string                  `json:"last4"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceProcessorDetails is the schema's type
+// payments_primitives_payment_records_resource_processor_details.
+type PaymentsPrimitivesPaymentRecordsResourceProcessorDetails struct {
+	Custom *PaymentsPrimitivesPaymentRecordsResourceProcessorDetailsResourceCustomDetails `json:"custom,omitempty"`
+	// Always "custom".
+	Type string `json:"type"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceProcessorDetailsResourceCustomDetails is the schema's type
+// payments_primitives_payment_records_resource_processor_details_resource_custom_details.
+type PaymentsPrimitivesPaymentRecordsResourceProcessorDetailsResourceCustomDetails struct {
+	PaymentReference *string `json:"payment_reference"`
+}
+
+// PaymentsPrimitivesPaymentRecordsResourceShippingDetails is the schema's type
+// payments_primitives_payment_records_resource_shipping_details.
+type PaymentsPrimitivesPaymentRecordsResourceShippingDetails struct {
+	Address PaymentsPrimitivesPaymentRecordsResourceAddress `json:"address"`
+	Name    *string                                         `json:"name"`
+	Phone   *string                                         `json:"phone"`
+}
+
+// PayoutsTraceID is the schema's type payouts_trace_id.
+type PayoutsTraceID struct {
+	Status string  `json:"status"`
+	Value  *string `json:"value"`
+}
+
+// PaypalSellerProtection is the schema's type paypal_seller_protection.
+type PaypalSellerProtection struct {
+	DisputeCategories []PaypalSellerProtectionDisputeCategoriesItem `json:"dispute_categories"`
+	Status            PaypalSellerProtectionStatus                  `json:"status"`
+}
+
+// PlatformEarningFeeSource is the schema's type platform_earning_fee_source.
+type PlatformEarningFeeSource struct {
+	Charge *string                      `json:"charge,omitempty"`
+	Payout *string                      `json:"payout,omitempty"`
+	Type   PlatformEarningFeeSourceType `json:"type"`
+}
+
+// PromotionCodesResourcePromotion is the schema's type promotion_codes_resource_promotion.
+type PromotionCodesResourcePromotion struct {
+	Coupon payload.Expandable[Coupon] `json:"coupon"`
+	// Always "coupon".
+	Type string `json:"type"`
+}
+
+// PromotionCodesResourceRestrictions is the schema's type promotion_codes_resource_restrictions.
+type PromotionCodesResourceRestrictions struct {
+	CurrencyOptions       map[string]PromotionCodeCurrencyOption `json:"currency_options,omitzero"`
+	FirstTimeTransaction  bool                                   `json:"first_time_transaction"`
+	MinimumAmount         *int64                                 `json:"minimum_amount"`
+	MinimumAmountCurrency *string                                `json:"minimum_amount_currency"`
 }
 
 // Recurring is the schema's type recurring.
 type Recurring struct {
-	Interval      RecurringInterval        `json:"interval"`
-	IntervalCount int64                    `json:"interval_count"`
-	Meter         payload.Nullable[string] `json:"meter,omitzero"`
-	UsageType     RecurringUsageType       `json:"usage_type"`
+	Interval        RecurringInterval  `json:"interval"`
+	IntervalCount   int64              `json:"interval_count"`
+	Meter           *string            `json:"meter"`
+	TrialPeriodDays *int64             `json:"trial_period_days"`
+	UsageType       RecurringUsageType `json:"usage_type"`
+}
+
+// Redaction is the schema's type redaction.
+type Redaction struct {
+	Status RedactionStatus `json:"status"`
+}
+
+// RevolutPayUnderlyingPaymentMethodFundingDetails is the schema's type
+// revolut_pay_underlying_payment_method_funding_details.
+type RevolutPayUnderlyingPaymentMethodFundingDetails struct {
+	Card *PaymentMethodDetailsPassthroughCard                 `json:"card,omitempty"`
+	Type *RevolutPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
+}
+
+// Rule is the schema's type rule.
+type Rule struct {
+	Action    string `json:"action"`
+	ID        string `json:"id"`
+	Predicate string `json:"predicate"`
+}
+
+// SchedulesPhaseAutomaticTax is the schema's type schedules_phase_automatic_tax.
+type SchedulesPhaseAutomaticTax struct {
+	DisabledReason *SchedulesPhaseAutomaticTaxDisabledReason `json:"disabled_reason"`
+	Enabled        bool                                      `json:"enabled"`
+	Liability      *ConnectAccountReference                  `json:"liability"`
+}
+
+// Script is the schema's type script.
+type Script struct {
+	Configuration json.RawMessage `json:"configuration"`
+	DisplayName   string          `json:"display_name"`
+	ID            string          `json:"id"`
+}
+
+// SEPADebitGeneratedFrom is the schema's type sepa_debit_generated_from.
+type SEPADebitGeneratedFrom struct {
+	Charge       payload.Expandable[Charge]       `json:"charge"`
+	SetupAttempt payload.Expandable[SetupAttempt] `json:"setup_attempt"`
+}
+
+// SetupAttempt is the schema's type setup_attempt.
+type SetupAttempt struct {
+	Application     payload.Expandable[Application]  `json:"application"`
+	AttachToSelf    *bool                            `json:"attach_to_self,omitempty"`
+	Created         payload.Unix                     `json:"created"`
+	Customer        payload.Expandable[Customer]     `json:"customer"`
+	CustomerAccount *string                          `json:"customer_account"`
+	FlowDirections  []SetupAttemptFlowDirectionsItem `json:"flow_directions"`
+	ID              string                           `json:"id"`
+	Livemode        bool                             `json:"livemode"`
+	// Always "setup_attempt".
+	Object               string                            `json:"object"`
+	OnBehalfOf           payload.Expandable[Account]       `json:"on_behalf_of"`
+	PaymentMethod        payload.Expandable[PaymentMethod] `json:"payment_method"`
+	PaymentMethodDetails SetupAttemptPaymentMethodDetails  `json:"payment_method_details"`
+	SetupError           *APIErrors                        `json:"setup_error"`
+	SetupIntent          payload.Expandable[SetupIntent]   `json:"setup_intent"`
+	Status               string                            `json:"status"`
+	Usage                string                            `json:"usage"`
+}
+
+// SetupAttemptPaymentMethodDetails is the schema's type setup_attempt_payment_method_details.
+type SetupAttemptPaymentMethodDetails struct {
+	AcssDebit      json.RawMessage                                 `json:"acss_debit,omitempty"`
+	AmazonPay      json.RawMessage                                 `json:"amazon_pay,omitempty"`
+	AuBecsDebit    json.RawMessage                                 `json:"au_becs_debit,omitempty"`
+	BacsDebit      json.RawMessage                                 `json:"bacs_debit,omitempty"`
+	Bancontact     *SetupAttemptPaymentMethodDetailsBancontact     `json:"bancontact,omitempty"`
+	Boleto         json.RawMessage                                 `json:"boleto,omitempty"`
+	Card           *SetupAttemptPaymentMethodDetailsCard           `json:"card,omitempty"`
+	CardPresent    *SetupAttemptPaymentMethodDetailsCardPresent    `json:"card_present,omitempty"`
+	Cashapp        json.RawMessage                                 `json:"cashapp,omitempty"`
+	IDBankTransfer *SetupAttemptPaymentMethodDetailsIDBankTransfer `json:"id_bank_transfer,omitempty"`
+	Ideal          *SetupAttemptPaymentMethodDetailsIdeal          `json:"ideal,omitempty"`
+	KakaoPay       json.RawMessage                                 `json:"kakao_pay,omitempty"`
+	Klarna         json.RawMessage                                 `json:"klarna,omitempty"`
+	KrCard         json.RawMessage                                 `json:"kr_card,omitempty"`
+	Link           json.RawMessage                                 `json:"link,omitempty"`
+	NaverPay       *SetupAttemptPaymentMethodDetailsNaverPay       `json:"naver_pay,omitempty"`
+	NzBankAccount  json.RawMessage                                 `json:"nz_bank_account,omitempty"`
+	Paypal         json.RawMessage                                 `json:"paypal,omitempty"`
+	Payto          json.RawMessage                                 `json:"payto,omitempty"`
+	Pix            *SetupAttemptPaymentMethodDetailsPix            `json:"pix,omitempty"`
+	RevolutPay     json.RawMessage                                 `json:"revolut_pay,omitempty"`
+	Satispay       json.RawMessage                                 `json:"satispay,omitempty"`
+	SEPADebit      json.RawMessage                                 `json:"sepa_debit,omitempty"`
+	Sofort         *SetupAttemptPaymentMethodDetailsSofort         `json:"sofort,omitempty"`
+	StripeBalance  json.RawMessage                                 `json:"stripe_balance,omitempty"`
+	Twint          json.RawMessage                                 `json:"twint,omitempty"`
+	Type           string                                          `json:"type"`
+	Upi            json.RawMessage                                 `json:"upi,omitempty"`
+	UsBankAccount  json.RawMessage                                 `json:"us_bank_account,omitempty"`
+}
+
+// SetupAttemptPaymentMethodDetailsBancontact is the schema's type
+// setup_attempt_payment_method_details_bancontact.
+type SetupAttemptPaymentMethodDetailsBancontact struct {
+	BankCode                  *string                                                      `json:"bank_code"`
+	BankName                  *string                                                      `json:"bank_name"`
+	BIC                       *string                                                      `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[PaymentMethod]                            `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[Mandate]                                  `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                                      `json:"iban_last4"`
+	PreferredLanguage         *SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                                      `json:"verified_name"`
+}
+
+// SetupAttemptPaymentMethodDetailsCard is the schema's type setup_attempt_payment_method_details_card.
+type SetupAttemptPaymentMethodDetailsCard struct {
+	Brand        *string                                     `json:"brand"`
+	Checks       *SetupAttemptPaymentMethodDetailsCardChecks `json:"checks"`
+	Country      *string                                     `json:"country"`
+	Description  payload.Nullable[string]                    `json:"description,omitzero"`
+	ExpMonth     *int64                                      `json:"exp_month"`
+	ExpYear      *int64                                      `json:"exp_year"`
+	Fingerprint  payload.Nullable[string]                    `json:"fingerprint,omitzero"`
+	Funding      *string                                     `json:"funding"`
+	Iin          payload.Nullable[string]                    `json:"iin,omitzero"`
+	Issuer       payload.Nullable[string]                    `json:"issuer,omitzero"`
+	Last4        *string                                     `json:"last4"`
+	Moto         *bool                                       `json:"moto,omitempty"`
+	Network      *string                                     `json:"network"`
+	ThreeDSecure *ThreeDSecureDetails                        `json:"three_d_secure"`
+	Wallet       *SetupAttemptPaymentMethodDetailsCardWallet `json:"wallet"`
+}
+
+// SetupAttemptPaymentMethodDetailsCardChecks is the schema's type
+// setup_attempt_payment_method_details_card_checks.
+type SetupAttemptPaymentMethodDetailsCardChecks struct {
+	AddressLine1Check      *string `json:"address_line1_check"`
+	AddressPostalCodeCheck *string `json:"address_postal_code_check"`
+	CVCCheck               *string `json:"cvc_check"`
+}
+
+// SetupAttemptPaymentMethodDetailsCardPresent is the schema's type
+// setup_attempt_payment_method_details_card_present.
+type SetupAttemptPaymentMethodDetailsCardPresent struct {
+	GeneratedCard payload.Expandable[PaymentMethod]       `json:"generated_card"`
+	Offline       *PaymentMethodDetailsCardPresentOffline `json:"offline"`
+}
+
+// SetupAttemptPaymentMethodDetailsCardWallet is the schema's type
+// setup_attempt_payment_method_details_card_wallet.
+type SetupAttemptPaymentMethodDetailsCardWallet struct {
+	ApplePay  json.RawMessage                                `json:"apple_pay,omitempty"`
+	GooglePay json.RawMessage                                `json:"google_pay,omitempty"`
+	Type      SetupAttemptPaymentMethodDetailsCardWalletType `json:"type"`
+}
+
+// SetupAttemptPaymentMethodDetailsIDBankTransfer is the schema's type
+// setup_attempt_payment_method_details_id_bank_transfer.
+type SetupAttemptPaymentMethodDetailsIDBankTransfer struct {
+	Bank        *SetupAttemptPaymentMethodDetailsIDBankTransferBank `json:"bank"`
+	BankCode    *string                                             `json:"bank_code"`
+	BankName    *string                                             `json:"bank_name"`
+	DisplayName *string                                             `json:"display_name"`
+}
+
+// SetupAttemptPaymentMethodDetailsIdeal is the schema's type
+// setup_attempt_payment_method_details_ideal.
+type SetupAttemptPaymentMethodDetailsIdeal struct {
+	Bank                      *SetupAttemptPaymentMethodDetailsIdealBank `json:"bank"`
+	BIC                       *SetupAttemptPaymentMethodDetailsIdealBIC  `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[PaymentMethod]          `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[Mandate]                `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                    `json:"iban_last4"`
+	VerifiedName              *string                                    `json:"verified_name"`
+}
+
+// SetupAttemptPaymentMethodDetailsNaverPay is the schema's type
+// setup_attempt_payment_method_details_naver_pay.
+type SetupAttemptPaymentMethodDetailsNaverPay struct {
+	BuyerID *string `json:"buyer_id,omitempty"`
+}
+
+// SetupAttemptPaymentMethodDetailsPix is the schema's type setup_attempt_payment_method_details_pix.
+type SetupAttemptPaymentMethodDetailsPix struct {
+	Fingerprint payload.Nullable[string] `json:"fingerprint,omitzero"`
+}
+
+// SetupAttemptPaymentMethodDetailsSofort is the schema's type
+// setup_attempt_payment_method_details_sofort.
+type SetupAttemptPaymentMethodDetailsSofort struct {
+	BankCode                  *string                                                  `json:"bank_code"`
+	BankName                  *string                                                  `json:"bank_name"`
+	BIC                       *string                                                  `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[PaymentMethod]                        `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[Mandate]                              `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                                  `json:"iban_last4"`
+	PreferredLanguage         *SetupAttemptPaymentMethodDetailsSofortPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                                  `json:"verified_name"`
 }
 
 // Shipping is the schema's type shipping.
@@ -133,44 +3151,948 @@ type Shipping struct {
 	TrackingNumber payload.Nullable[string] `json:"tracking_number,omitzero"`
 }
 
-// SmorManagedPayments is the schema's type smor_resource_managed_payments.
-type SmorManagedPayments struct {
+// ShippingRate is the schema's type shipping_rate.
+type ShippingRate struct {
+	Active           bool                          `json:"active"`
+	Created          payload.Unix                  `json:"created"`
+	DeliveryEstimate *ShippingRateDeliveryEstimate `json:"delivery_estimate"`
+	DisplayName      *string                       `json:"display_name"`
+	FixedAmount      *ShippingRateFixedAmount      `json:"fixed_amount,omitempty"`
+	ID               string                        `json:"id"`
+	Livemode         bool                          `json:"livemode"`
+	Metadata         map[string]string             `json:"metadata"`
+	// Always "shipping_rate".
+	Object      string                      `json:"object"`
+	TaxBehavior *ShippingRateTaxBehavior    `json:"tax_behavior"`
+	TaxCode     payload.Expandable[TaxCode] `json:"tax_code"`
+	// Always "fixed_amount".
+	Type string `json:"type"`
+}
+
+// ShippingRateCurrencyOption is the schema's type shipping_rate_currency_option.
+type ShippingRateCurrencyOption struct {
+	Amount      int64                                 `json:"amount"`
+	TaxBehavior ShippingRateCurrencyOptionTaxBehavior `json:"tax_behavior"`
+}
+
+// ShippingRateDeliveryEstimate is the schema's type shipping_rate_delivery_estimate.
+type ShippingRateDeliveryEstimate struct {
+	Maximum *ShippingRateDeliveryEstimateBound `json:"maximum"`
+	Minimum *ShippingRateDeliveryEstimateBound `json:"minimum"`
+}
+
+// ShippingRateDeliveryEstimateBound is the schema's type shipping_rate_delivery_estimate_bound.
+type ShippingRateDeliveryEstimateBound struct {
+	Unit  ShippingRateDeliveryEstimateBoundUnit `json:"unit"`
+	Value int64                                 `json:"value"`
+}
+
+// ShippingRateFixedAmount is the schema's type shipping_rate_fixed_amount.
+type ShippingRateFixedAmount struct {
+	Amount          int64                                 `json:"amount"`
+	Currency        string                                `json:"currency"`
+	CurrencyOptions map[string]ShippingRateCurrencyOption `json:"currency_options,omitzero"`
+}
+
+// SmorResourceManagedPayments is the schema's type smor_resource_managed_payments.
+type SmorResourceManagedPayments struct {
 	Enabled bool `json:"enabled"`
 }
 
-// TaxRate is the schema's type tax_rate.
-type TaxRate struct {
-	ID string `json:"id"`
-	// Always "tax_rate".
-	Object              string                                     `json:"object"`
-	Active              bool                                       `json:"active"`
-	Country             payload.Nullable[string]                   `json:"country,omitzero"`
-	Created             payload.Unix                               `json:"created"`
-	Description         payload.Nullable[string]                   `json:"description,omitzero"`
-	DisplayName         string                                     `json:"display_name"`
-	EffectivePercentage payload.Nullable[payload.Number]           `json:"effective_percentage,omitzero"`
-	FlatAmount          payload.Nullable[TaxRateFlatAmount]        `json:"flat_amount,omitzero"`
-	Inclusive           bool                                       `json:"inclusive"`
-	Jurisdiction        payload.Nullable[string]                   `json:"jurisdiction,omitzero"`
-	JurisdictionLevel   payload.Nullable[TaxRateJurisdictionLevel] `json:"jurisdiction_level,omitzero"`
-	Livemode            bool                                       `json:"livemode"`
-	Metadata            payload.Nullable[map[string]string]        `json:"metadata,omitzero"`
-	Percentage          payload.Number                             `json:"percentage"`
-	RateType            payload.Nullable[TaxRateRateType]          `json:"rate_type,omitzero"`
-	State               payload.Nullable[string]                   `json:"state,omitzero"`
-	TaxType             payload.Nullable[TaxRateTaxType]           `json:"tax_type,omitzero"`
+// StackableDiscountWithDiscountSettings is the schema's type
+// stackable_discount_with_discount_settings.
+type StackableDiscountWithDiscountSettings struct {
+	Coupon        payload.Expandable[Coupon]        `json:"coupon"`
+	Discount      payload.Expandable[Discount]      `json:"discount"`
+	DiscountEnd   payload.Nullable[DiscountEnd]     `json:"discount_end,omitzero"`
+	PromotionCode payload.Expandable[PromotionCode] `json:"promotion_code"`
 }
 
-// TaxRateFlatAmount is the schema's type tax_rate_flat_amount.
-type TaxRateFlatAmount struct {
-	Amount   int64  `json:"amount"`
-	Currency string `json:"currency"`
+// StackableDiscountWithDiscountSettingsAndDiscountEnd is the schema's type
+// stackable_discount_with_discount_settings_and_discount_end.
+type StackableDiscountWithDiscountSettingsAndDiscountEnd struct {
+	Coupon        payload.Expandable[Coupon]        `json:"coupon"`
+	Discount      payload.Expandable[Discount]      `json:"discount"`
+	DiscountEnd   payload.Nullable[DiscountEnd]     `json:"discount_end,omitzero"`
+	PromotionCode payload.Expandable[PromotionCode] `json:"promotion_code"`
+}
+
+// Subscription is the schema's type subscription.
+type Subscription struct {
+	Application                   payload.Expandable[Application]                            `json:"application"`
+	ApplicationFeePercent         *payload.Number                                            `json:"application_fee_percent"`
+	AutomaticTax                  SubscriptionAutomaticTax                                   `json:"automatic_tax"`
+	BillingCycleAnchor            payload.Unix                                               `json:"billing_cycle_anchor"`
+	BillingCycleAnchorConfig      *SubscriptionsResourceBillingCycleAnchorConfig             `json:"billing_cycle_anchor_config"`
+	BillingMode                   SubscriptionsResourceBillingMode                           `json:"billing_mode"`
+	BillingSchedules              []SubscriptionsResourceBillingSchedules                    `json:"billing_schedules"`
+	BillingThresholds             *SubscriptionBillingThresholds                             `json:"billing_thresholds"`
+	CancelAt                      *payload.Unix                                              `json:"cancel_at"`
+	CancelAtPeriodEnd             bool                                                       `json:"cancel_at_period_end"`
+	CanceledAt                    *payload.Unix                                              `json:"canceled_at"`
+	CancellationDetails           *CancellationDetails                                       `json:"cancellation_details"`
+	CollectionMethod              SubscriptionCollectionMethod                               `json:"collection_method"`
+	Created                       payload.Unix                                               `json:"created"`
+	Currency                      string                                                     `json:"currency"`
+	Customer                      payload.Expandable[Customer]                               `json:"customer"`
+	CustomerAccount               *string                                                    `json:"customer_account"`
+	DaysUntilDue                  *int64                                                     `json:"days_until_due"`
+	DefaultPaymentMethod          payload.Expandable[PaymentMethod]                          `json:"default_payment_method"`
+	DefaultSource                 payload.Expandable[SubscriptionDefaultSource]              `json:"default_source"`
+	DefaultTaxRates               payload.Nullable[[]TaxRate]                                `json:"default_tax_rates,omitzero"`
+	Description                   *string                                                    `json:"description"`
+	Discounts                     []payload.Expandable[Discount]                             `json:"discounts"`
+	EndedAt                       *payload.Unix                                              `json:"ended_at"`
+	ID                            string                                                     `json:"id"`
+	InvoiceSettings               SubscriptionsResourceSubscriptionInvoiceSettings           `json:"invoice_settings"`
+	Items                         SubscriptionItems                                          `json:"items"`
+	LastPriceMigrationError       payload.Nullable[SubscriptionsResourcePriceMigrationError] `json:"last_price_migration_error,omitzero"`
+	LatestInvoice                 payload.Expandable[Invoice]                                `json:"latest_invoice"`
+	Livemode                      bool                                                       `json:"livemode"`
+	ManagedPayments               *SmorResourceManagedPayments                               `json:"managed_payments"`
+	Metadata                      map[string]string                                          `json:"metadata"`
+	NextPendingInvoiceItemInvoice *payload.Unix                                              `json:"next_pending_invoice_item_invoice"`
+	// Always "subscription".
+	Object                     string                                               `json:"object"`
+	OnBehalfOf                 payload.Expandable[Account]                          `json:"on_behalf_of"`
+	PauseCollection            *SubscriptionsResourcePauseCollection                `json:"pause_collection"`
+	PaymentSettings            *SubscriptionsResourcePaymentSettings                `json:"payment_settings"`
+	PendingInvoiceItemInterval *SubscriptionPendingInvoiceItemInterval              `json:"pending_invoice_item_interval"`
+	PendingSetupIntent         payload.Expandable[SetupIntent]                      `json:"pending_setup_intent"`
+	PendingUpdate              *SubscriptionsResourcePendingUpdate                  `json:"pending_update"`
+	Prebilling                 payload.Nullable[SubscriptionPrebillingData]         `json:"prebilling,omitzero"`
+	PresentmentDetails         *SubscriptionsResourceSubscriptionPresentmentDetails `json:"presentment_details,omitempty"`
+	Schedule                   payload.Expandable[SubscriptionSchedule]             `json:"schedule"`
+	StartDate                  payload.Unix                                         `json:"start_date"`
+	Status                     SubscriptionStatus                                   `json:"status"`
+	StatusDetails              *SubscriptionsResourceStatusDetailsPublic            `json:"status_details,omitempty"`
+	TestClock                  payload.Expandable[TestHelpersTestClock]             `json:"test_clock"`
+	TransferData               *SubscriptionTransferData                            `json:"transfer_data"`
+	TrialEnd                   *payload.Unix                                        `json:"trial_end"`
+	TrialSettings              *SubscriptionsResourceTrialSettingsTrialSettings     `json:"trial_settings"`
+	TrialStart                 *payload.Unix                                        `json:"trial_start"`
+}
+
+// SubscriptionItems is what the field Items of Subscription holds.
+type SubscriptionItems struct {
+	Data    []SubscriptionItem `json:"data"`
+	HasMore bool               `json:"has_more"`
+	// Always "list".
+	Object string `json:"object"`
+	URL    string `json:"url"`
+}
+
+// SubscriptionAutomaticTax is the schema's type subscription_automatic_tax.
+type SubscriptionAutomaticTax struct {
+	DisabledReason *SubscriptionAutomaticTaxDisabledReason `json:"disabled_reason"`
+	Enabled        bool                                    `json:"enabled"`
+	Liability      *ConnectAccountReference                `json:"liability"`
+}
+
+// SubscriptionBillingThresholds is the schema's type subscription_billing_thresholds.
+type SubscriptionBillingThresholds struct {
+	AmountGte               *int64 `json:"amount_gte"`
+	ResetBillingCycleAnchor *bool  `json:"reset_billing_cycle_anchor"`
+}
+
+// SubscriptionItem is the schema's type subscription_item.
+type SubscriptionItem struct {
+	BilledUntil        *payload.Unix                                             `json:"billed_until,omitempty"`
+	BillingThresholds  *SubscriptionItemBillingThresholds                        `json:"billing_thresholds"`
+	Created            int64                                                     `json:"created"`
+	CurrentPeriodEnd   payload.Unix                                              `json:"current_period_end"`
+	CurrentPeriodStart payload.Unix                                              `json:"current_period_start"`
+	CurrentTrial       payload.Nullable[SubscriptionsTrialsResourceCurrentTrial] `json:"current_trial,omitzero"`
+	Discounts          []payload.Expandable[Discount]                            `json:"discounts"`
+	ID                 string                                                    `json:"id"`
+	Metadata           map[string]string                                         `json:"metadata"`
+	// Always "subscription_item".
+	Object       string                                             `json:"object"`
+	Plan         Plan                                               `json:"plan"`
+	Price        Price                                              `json:"price"`
+	Quantity     *int64                                             `json:"quantity,omitempty"`
+	Subscription string                                             `json:"subscription"`
+	TaxRates     []TaxRate                                          `json:"tax_rates"`
+	Trial        payload.Nullable[SubscriptionsTrialsResourceTrial] `json:"trial,omitzero"`
+}
+
+// SubscriptionItemBillingThresholds is the schema's type subscription_item_billing_thresholds.
+type SubscriptionItemBillingThresholds struct {
+	UsageGte *int64 `json:"usage_gte"`
+}
+
+// SubscriptionPaymentMethodOptionsBlik is the schema's type subscription_payment_method_options_blik.
+type SubscriptionPaymentMethodOptionsBlik struct {
+	MandateOptions *SubscriptionPaymentMethodOptionsMandateOptionsBlik `json:"mandate_options,omitempty"`
+}
+
+// SubscriptionPaymentMethodOptionsCard is the schema's type subscription_payment_method_options_card.
+type SubscriptionPaymentMethodOptionsCard struct {
+	MandateOptions      *InvoiceMandateOptionsCard                               `json:"mandate_options,omitempty"`
+	Network             *SubscriptionPaymentMethodOptionsCardNetwork             `json:"network"`
+	RequestThreeDSecure *SubscriptionPaymentMethodOptionsCardRequestThreeDSecure `json:"request_three_d_secure"`
+}
+
+// SubscriptionPaymentMethodOptionsMandateOptionsBlik is the schema's type
+// subscription_payment_method_options_mandate_options_blik.
+type SubscriptionPaymentMethodOptionsMandateOptionsBlik struct {
+	ExpiresAfter *payload.Unix `json:"expires_after"`
+}
+
+// SubscriptionPaymentMethodOptionsMandateOptionsPix is the schema's type
+// subscription_payment_method_options_mandate_options_pix.
+type SubscriptionPaymentMethodOptionsMandateOptionsPix struct {
+	Amount            *int64                                                              `json:"amount"`
+	AmountIncludesIof *SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof `json:"amount_includes_iof"`
+	EndDate           *string                                                             `json:"end_date"`
+	PaymentSchedule   *SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule   `json:"payment_schedule"`
+}
+
+// SubscriptionPaymentMethodOptionsPix is the schema's type subscription_payment_method_options_pix.
+type SubscriptionPaymentMethodOptionsPix struct {
+	ExpiresAfterSeconds *int64                                             `json:"expires_after_seconds,omitempty"`
+	MandateOptions      *SubscriptionPaymentMethodOptionsMandateOptionsPix `json:"mandate_options,omitempty"`
+}
+
+// SubscriptionPendingInvoiceItemInterval is the schema's type
+// subscription_pending_invoice_item_interval.
+type SubscriptionPendingInvoiceItemInterval struct {
+	Interval      SubscriptionPendingInvoiceItemIntervalInterval `json:"interval"`
+	IntervalCount int64                                          `json:"interval_count"`
+}
+
+// SubscriptionPrebillingData is the schema's type subscription_prebilling_data.
+type SubscriptionPrebillingData struct {
+	Invoice        payload.Expandable[Invoice]               `json:"invoice"`
+	PeriodEnd      payload.Unix                              `json:"period_end"`
+	PeriodStart    payload.Unix                              `json:"period_start"`
+	UpdateBehavior *SubscriptionPrebillingDataUpdateBehavior `json:"update_behavior,omitempty"`
+}
+
+// SubscriptionSchedulesResourceDefaultSettings is the schema's type
+// subscription_schedules_resource_default_settings.
+type SubscriptionSchedulesResourceDefaultSettings struct {
+	ApplicationFeePercent *payload.Number                                                `json:"application_fee_percent"`
+	AutomaticTax          *SubscriptionSchedulesResourceDefaultSettingsAutomaticTax      `json:"automatic_tax,omitempty"`
+	BillingCycleAnchor    SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor `json:"billing_cycle_anchor"`
+	BillingThresholds     *SubscriptionBillingThresholds                                 `json:"billing_thresholds"`
+	CollectionMethod      *SubscriptionSchedulesResourceDefaultSettingsCollectionMethod  `json:"collection_method"`
+	DefaultPaymentMethod  payload.Expandable[PaymentMethod]                              `json:"default_payment_method"`
+	Description           *string                                                        `json:"description"`
+	InvoiceSettings       InvoiceSettingSubscriptionScheduleSetting                      `json:"invoice_settings"`
+	OnBehalfOf            payload.Expandable[Account]                                    `json:"on_behalf_of"`
+	TransferData          *SubscriptionTransferData                                      `json:"transfer_data"`
+}
+
+// SubscriptionSchedulesResourceDefaultSettingsAutomaticTax is the schema's type
+// subscription_schedules_resource_default_settings_automatic_tax.
+type SubscriptionSchedulesResourceDefaultSettingsAutomaticTax struct {
+	DisabledReason *SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason `json:"disabled_reason"`
+	Enabled        bool                                                                    `json:"enabled"`
+	Liability      *ConnectAccountReference                                                `json:"liability"`
+}
+
+// SubscriptionSchedulesResourceEndBehavior is the schema's type
+// subscription_schedules_resource_end_behavior.
+type SubscriptionSchedulesResourceEndBehavior struct {
+	ProrateUpFront *SubscriptionSchedulesResourceEndBehaviorProrateUpFront `json:"prorate_up_front"`
+}
+
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEnd is the schema's type
+// subscription_schedules_resource_invoice_item_period_resource_period_end.
+type SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEnd struct {
+	Timestamp *payload.Unix                                                       `json:"timestamp,omitempty"`
+	Type      SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType `json:"type"`
+}
+
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStart is the schema's type
+// subscription_schedules_resource_invoice_item_period_resource_period_start.
+type SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStart struct {
+	Timestamp *payload.Unix                                                         `json:"timestamp,omitempty"`
+	Type      SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType `json:"type"`
+}
+
+// SubscriptionSchedulesResourcePauseCollection is the schema's type
+// subscription_schedules_resource_pause_collection.
+type SubscriptionSchedulesResourcePauseCollection struct {
+	Behavior SubscriptionSchedulesResourcePauseCollectionBehavior `json:"behavior"`
+}
+
+// SubscriptionSchedulesResourceTrialSettings is the schema's type
+// subscription_schedules_resource_trial_settings.
+type SubscriptionSchedulesResourceTrialSettings struct {
+	EndBehavior *SubscriptionSchedulesResourceEndBehavior `json:"end_behavior"`
+}
+
+// SubscriptionTransferData is the schema's type subscription_transfer_data.
+type SubscriptionTransferData struct {
+	AmountPercent *payload.Number             `json:"amount_percent"`
+	Destination   payload.Expandable[Account] `json:"destination"`
+}
+
+// SubscriptionsResourceBillingCycleAnchorConfig is the schema's type
+// subscriptions_resource_billing_cycle_anchor_config.
+type SubscriptionsResourceBillingCycleAnchorConfig struct {
+	DayOfMonth int64  `json:"day_of_month"`
+	Hour       *int64 `json:"hour"`
+	Minute     *int64 `json:"minute"`
+	Month      *int64 `json:"month"`
+	Second     *int64 `json:"second"`
+}
+
+// SubscriptionsResourceBillingMode is the schema's type subscriptions_resource_billing_mode.
+type SubscriptionsResourceBillingMode struct {
+	Flexible  *SubscriptionsResourceBillingModeFlexible `json:"flexible"`
+	Type      SubscriptionsResourceBillingModeType      `json:"type"`
+	UpdatedAt *payload.Unix                             `json:"updated_at,omitempty"`
+}
+
+// SubscriptionsResourceBillingModeFlexible is the schema's type
+// subscriptions_resource_billing_mode_flexible.
+type SubscriptionsResourceBillingModeFlexible struct {
+	ProrationDiscounts *SubscriptionsResourceBillingModeFlexibleProrationDiscounts `json:"proration_discounts,omitempty"`
+}
+
+// SubscriptionsResourceBillingSchedules is the schema's type subscriptions_resource_billing_schedules.
+type SubscriptionsResourceBillingSchedules struct {
+	AppliesTo []SubscriptionsResourceBillingSchedulesAppliesTo `json:"applies_to"`
+	BillUntil SubscriptionsResourceBillingSchedulesBillUntil   `json:"bill_until"`
+	Key       string                                           `json:"key"`
+}
+
+// SubscriptionsResourceBillingSchedulesAppliesTo is the schema's type
+// subscriptions_resource_billing_schedules_applies_to.
+type SubscriptionsResourceBillingSchedulesAppliesTo struct {
+	Price payload.Expandable[Price] `json:"price"`
+	// Always "price".
+	Type string `json:"type"`
+}
+
+// SubscriptionsResourceBillingSchedulesBillUntil is the schema's type
+// subscriptions_resource_billing_schedules_bill_until.
+type SubscriptionsResourceBillingSchedulesBillUntil struct {
+	ComputedTimestamp payload.Unix                                            `json:"computed_timestamp"`
+	Duration          *SubscriptionsResourceBillingSchedulesBillUntilDuration `json:"duration"`
+	Timestamp         *payload.Unix                                           `json:"timestamp"`
+	Type              SubscriptionsResourceBillingSchedulesBillUntilType      `json:"type"`
+}
+
+// SubscriptionsResourceBillingSchedulesBillUntilDuration is the schema's type
+// subscriptions_resource_billing_schedules_bill_until_duration.
+type SubscriptionsResourceBillingSchedulesBillUntilDuration struct {
+	Interval      SubscriptionsResourceBillingSchedulesBillUntilDurationInterval `json:"interval"`
+	IntervalCount *int64                                                         `json:"interval_count"`
+}
+
+// SubscriptionsResourcePauseCollection is the schema's type subscriptions_resource_pause_collection.
+type SubscriptionsResourcePauseCollection struct {
+	Behavior  SubscriptionsResourcePauseCollectionBehavior `json:"behavior"`
+	ResumesAt *payload.Unix                                `json:"resumes_at"`
+}
+
+// SubscriptionsResourcePausedStatusDetailsPublic is the schema's type
+// subscriptions_resource_paused_status_details_public.
+type SubscriptionsResourcePausedStatusDetailsPublic struct {
+	Subscription   SubscriptionsResourcePausedStatusDetailsSubscription `json:"subscription"`
+	TransitionedAt payload.Unix                                         `json:"transitioned_at"`
+	// Always "subscription".
+	Type string `json:"type"`
+}
+
+// SubscriptionsResourcePausedStatusDetailsSubscription is the schema's type
+// subscriptions_resource_paused_status_details_subscription.
+type SubscriptionsResourcePausedStatusDetailsSubscription struct {
+	Type SubscriptionsResourcePausedStatusDetailsSubscriptionType `json:"type"`
+}
+
+// SubscriptionsResourcePaymentMethodOptions is the schema's type
+// subscriptions_resource_payment_method_options.
+type SubscriptionsResourcePaymentMethodOptions struct {
+	AcssDebit       *InvoicePaymentMethodOptionsAcssDebit                  `json:"acss_debit"`
+	Bancontact      *InvoicePaymentMethodOptionsBancontact                 `json:"bancontact"`
+	Billie          json.RawMessage                                        `json:"billie,omitempty"`
+	Blik            payload.Nullable[SubscriptionPaymentMethodOptionsBlik] `json:"blik,omitzero"`
+	Card            *SubscriptionPaymentMethodOptionsCard                  `json:"card"`
+	CustomerBalance *InvoicePaymentMethodOptionsCustomerBalance            `json:"customer_balance"`
+	IDBankTransfer  json.RawMessage                                        `json:"id_bank_transfer,omitempty"`
+	Konbini         json.RawMessage                                        `json:"konbini"`
+	Payto           *InvoicePaymentMethodOptionsPayto                      `json:"payto"`
+	Pix             *SubscriptionPaymentMethodOptionsPix                   `json:"pix"`
+	SEPADebit       json.RawMessage                                        `json:"sepa_debit"`
+	Upi             *InvoicePaymentMethodOptionsUpi                        `json:"upi"`
+	UsBankAccount   *InvoicePaymentMethodOptionsUsBankAccount              `json:"us_bank_account"`
+}
+
+// SubscriptionsResourcePaymentSettings is the schema's type subscriptions_resource_payment_settings.
+type SubscriptionsResourcePaymentSettings struct {
+	PaymentMethodOptions     *SubscriptionsResourcePaymentMethodOptions                    `json:"payment_method_options"`
+	PaymentMethodTypes       []SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem  `json:"payment_method_types"`
+	SaveDefaultPaymentMethod *SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod `json:"save_default_payment_method"`
+}
+
+// SubscriptionsResourcePendingUpdate is the schema's type subscriptions_resource_pending_update.
+type SubscriptionsResourcePendingUpdate struct {
+	BillingCycleAnchor   *payload.Unix                  `json:"billing_cycle_anchor"`
+	Discount             *Discount                      `json:"discount"`
+	Discounts            []payload.Expandable[Discount] `json:"discounts"`
+	ExpiresAt            payload.Unix                   `json:"expires_at"`
+	Metadata             map[string]string              `json:"metadata"`
+	PrebillingIterations payload.Nullable[int64]        `json:"prebilling_iterations,omitzero"`
+	SubscriptionItems    []SubscriptionItem             `json:"subscription_items"`
+	TrialEnd             *payload.Unix                  `json:"trial_end"`
+	TrialFromPlan        *bool                          `json:"trial_from_plan"`
+}
+
+// SubscriptionsResourcePriceMigrationError is the schema's type
+// subscriptions_resource_price_migration_error.
+type SubscriptionsResourcePriceMigrationError struct {
+	ErroredAt         payload.Unix                                               `json:"errored_at"`
+	FailedTransitions []SubscriptionsResourcePriceMigrationErrorFailedTransition `json:"failed_transitions"`
+	// Always "price_uniqueness_violation".
+	Type string `json:"type"`
+}
+
+// SubscriptionsResourcePriceMigrationErrorFailedTransition is the schema's type
+// subscriptions_resource_price_migration_error_failed_transition.
+type SubscriptionsResourcePriceMigrationErrorFailedTransition struct {
+	SourcePrice string `json:"source_price"`
+	TargetPrice string `json:"target_price"`
+}
+
+// SubscriptionsResourceStatusDetailsPublic is the schema's type
+// subscriptions_resource_status_details_public.
+type SubscriptionsResourceStatusDetailsPublic struct {
+	Paused SubscriptionsResourcePausedStatusDetailsPublic `json:"paused"`
+}
+
+// SubscriptionsResourceSubscriptionInvoiceSettings is the schema's type
+// subscriptions_resource_subscription_invoice_settings.
+type SubscriptionsResourceSubscriptionInvoiceSettings struct {
+	AccountTaxIDs []payload.Expandable[TaxID] `json:"account_tax_ids"`
+	CustomFields  []InvoiceSettingCustomField `json:"custom_fields"`
+	Description   *string                     `json:"description"`
+	Footer        *string                     `json:"footer"`
+	Issuer        ConnectAccountReference     `json:"issuer"`
+}
+
+// SubscriptionsResourceSubscriptionPresentmentDetails is the schema's type
+// subscriptions_resource_subscription_presentment_details.
+type SubscriptionsResourceSubscriptionPresentmentDetails struct {
+	PresentmentCurrency string `json:"presentment_currency"`
+}
+
+// SubscriptionsResourceTrialSettingsEndBehavior is the schema's type
+// subscriptions_resource_trial_settings_end_behavior.
+type SubscriptionsResourceTrialSettingsEndBehavior struct {
+	BillingCycleAnchor   payload.Nullable[SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor] `json:"billing_cycle_anchor,omitzero"`
+	MissingPaymentMethod SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod                 `json:"missing_payment_method"`
+}
+
+// SubscriptionsResourceTrialSettingsTrialSettings is the schema's type
+// subscriptions_resource_trial_settings_trial_settings.
+type SubscriptionsResourceTrialSettingsTrialSettings struct {
+	EndBehavior SubscriptionsResourceTrialSettingsEndBehavior `json:"end_behavior"`
+}
+
+// SubscriptionsTrialsResourceCurrentTrial is the schema's type
+// subscriptions_trials_resource_current_trial.
+type SubscriptionsTrialsResourceCurrentTrial struct {
+	EndDate    payload.Unix `json:"end_date"`
+	StartDate  payload.Unix `json:"start_date"`
+	TrialOffer string       `json:"trial_offer"`
+}
+
+// SubscriptionsTrialsResourceEndBehavior is the schema's type
+// subscriptions_trials_resource_end_behavior.
+type SubscriptionsTrialsResourceEndBehavior struct {
+	MissingPaymentMethod SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod `json:"missing_payment_method"`
+}
+
+// SubscriptionsTrialsResourceTrial is the schema's type subscriptions_trials_resource_trial.
+type SubscriptionsTrialsResourceTrial struct {
+	ConvertsTo payload.Nullable[[]string]           `json:"converts_to,omitzero"`
+	Type       SubscriptionsTrialsResourceTrialType `json:"type"`
+}
+
+// SubscriptionsTrialsResourceTrialSettings is the schema's type
+// subscriptions_trials_resource_trial_settings.
+type SubscriptionsTrialsResourceTrialSettings struct {
+	EndBehavior SubscriptionsTrialsResourceEndBehavior `json:"end_behavior"`
+}
+
+// ThreeDSecureDetails is the schema's type three_d_secure_details.
+type ThreeDSecureDetails struct {
+	AuthenticationFlow          *ThreeDSecureDetailsAuthenticationFlow          `json:"authentication_flow"`
+	ElectronicCommerceIndicator *ThreeDSecureDetailsElectronicCommerceIndicator `json:"electronic_commerce_indicator"`
+	Result                      *ThreeDSecureDetailsResult                      `json:"result"`
+	ResultReason                *ThreeDSecureDetailsResultReason                `json:"result_reason"`
+	TransactionID               *string                                         `json:"transaction_id"`
+	Version                     *ThreeDSecureDetailsVersion                     `json:"version"`
+}
+
+// ThreeDSecureDetailsCharge is the schema's type three_d_secure_details_charge.
+type ThreeDSecureDetailsCharge struct {
+	AuthenticationFlow          *ThreeDSecureDetailsChargeAuthenticationFlow          `json:"authentication_flow"`
+	ElectronicCommerceIndicator *ThreeDSecureDetailsChargeElectronicCommerceIndicator `json:"electronic_commerce_indicator"`
+	ExemptionIndicator          *ThreeDSecureDetailsChargeExemptionIndicator          `json:"exemption_indicator"`
+	ExemptionIndicatorApplied   *bool                                                 `json:"exemption_indicator_applied,omitempty"`
+	Result                      *ThreeDSecureDetailsChargeResult                      `json:"result"`
+	ResultReason                *ThreeDSecureDetailsChargeResultReason                `json:"result_reason"`
+	TransactionID               *string                                               `json:"transaction_id"`
+	Version                     *ThreeDSecureDetailsChargeVersion                     `json:"version"`
+}
+
+// ThreeDSecureUsage is the schema's type three_d_secure_usage.
+type ThreeDSecureUsage struct {
+	Supported bool `json:"supported"`
+}
+
+// TokenCardNetworks is the schema's type token_card_networks.
+type TokenCardNetworks struct {
+	Preferred *string `json:"preferred"`
 }
 
 // TransformQuantity is the schema's type transform_quantity.
 type TransformQuantity struct {
 	DivideBy int64                  `json:"divide_by"`
 	Round    TransformQuantityRound `json:"round"`
+}
+
+// TransformUsage is the schema's type transform_usage.
+type TransformUsage struct {
+	DivideBy int64               `json:"divide_by"`
+	Round    TransformUsageRound `json:"round"`
+}
+
+// UsBankAccountNetworks is the schema's type us_bank_account_networks.
+type UsBankAccountNetworks struct {
+	Preferred *string                              `json:"preferred"`
+	Supported []UsBankAccountNetworksSupportedItem `json:"supported"`
+}
+
+// ExternalAccount is the schema's type external_account.
+//
+// It is one of several objects, which their member "object" tells apart.
+type ExternalAccount struct {
+	Value ExternalAccountValue // nil if the provider sent null
+}
+
+// ExternalAccountValue is a [PayoutDestinationBankAccount], a [PayoutDestinationCard], or a
+// [ExternalAccountUnknown].
+type ExternalAccountValue interface {
+	isExternalAccount()
+}
+
+// ExternalAccountUnknown is a ExternalAccount of a kind that the schema does not know, as it came.
+type ExternalAccountUnknown struct {
+	payload.Unknown
+}
+
+func (ExternalAccountUnknown) isExternalAccount() {}
+
+// MarshalJSON encodes the value.
+func (v ExternalAccount) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *ExternalAccount) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "bank_account":
+		return payload.DecodeVariant[PayoutDestinationBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PayoutDestinationCard](data, &v.Value)
+	}
+	return payload.DecodeVariant[ExternalAccountUnknown](data, &v.Value)
+}
+
+// PaymentSource is the schema's type payment_source.
+//
+// It is one of several objects, which their member "object" tells apart.
+type PaymentSource struct {
+	Value PaymentSourceValue // nil if the provider sent null
+}
+
+// PaymentSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a [PaymentSourceCard],
+// a [PaymentSourceSource], or a [PaymentSourceUnknown].
+type PaymentSourceValue interface {
+	isPaymentSource()
+}
+
+// PaymentSourceUnknown is a PaymentSource of a kind that the schema does not know, as it came.
+type PaymentSourceUnknown struct {
+	payload.Unknown
+}
+
+func (PaymentSourceUnknown) isPaymentSource() {}
+
+// MarshalJSON encodes the value.
+func (v PaymentSource) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *PaymentSource) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "account":
+		return payload.DecodeVariant[PaymentSourceAccount](data, &v.Value)
+	case "bank_account":
+		return payload.DecodeVariant[PaymentSourceBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PaymentSourceCard](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[PaymentSourceSource](data, &v.Value)
+	}
+	return payload.DecodeVariant[PaymentSourceUnknown](data, &v.Value)
+}
+
+// SubscriptionDefaultSource is what the field DefaultSource of Subscription holds.
+//
+// It is one of several objects, which their member "object" tells apart.
+type SubscriptionDefaultSource struct {
+	Value SubscriptionDefaultSourceValue // nil if the provider sent null
+}
+
+// SubscriptionDefaultSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a
+// [PaymentSourceCard], a [PaymentSourceSource], or a [SubscriptionDefaultSourceUnknown].
+type SubscriptionDefaultSourceValue interface {
+	isSubscriptionDefaultSource()
+}
+
+// SubscriptionDefaultSourceUnknown is a SubscriptionDefaultSource of a kind that the schema does not
+// know, as it came.
+type SubscriptionDefaultSourceUnknown struct {
+	payload.Unknown
+}
+
+func (SubscriptionDefaultSourceUnknown) isSubscriptionDefaultSource() {}
+
+// MarshalJSON encodes the value.
+func (v SubscriptionDefaultSource) MarshalJSON() ([]byte, error) {
+	return payload.EncodeVariant(v.Value)
+}
+
+// UnmarshalJSON decodes the value into the type that its member "object" names.
+func (v *SubscriptionDefaultSource) UnmarshalJSON(data []byte) error {
+	switch payload.Kind(data, "object") {
+	case "account":
+		return payload.DecodeVariant[PaymentSourceAccount](data, &v.Value)
+	case "bank_account":
+		return payload.DecodeVariant[PaymentSourceBankAccount](data, &v.Value)
+	case "card":
+		return payload.DecodeVariant[PaymentSourceCard](data, &v.Value)
+	case "source":
+		return payload.DecodeVariant[PaymentSourceSource](data, &v.Value)
+	}
+	return payload.DecodeVariant[SubscriptionDefaultSourceUnknown](data, &v.Value)
+}
+
+// AbstractCardAPIResourceRedactionStatus is what the field Status of AbstractCardAPIResourceRedaction
+// holds.
+type AbstractCardAPIResourceRedactionStatus string
+
+// The values of AbstractCardAPIResourceRedactionStatus that the schema knows.
+const (
+	AbstractCardAPIResourceRedactionStatusProcessing AbstractCardAPIResourceRedactionStatus = "processing"
+	AbstractCardAPIResourceRedactionStatusRedacted   AbstractCardAPIResourceRedactionStatus = "redacted"
+	AbstractCardAPIResourceRedactionStatusValidated  AbstractCardAPIResourceRedactionStatus = "validated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v AbstractCardAPIResourceRedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
+}
+
+// AmazonPayUnderlyingPaymentMethodFundingDetailsType is what the field Type of
+// AmazonPayUnderlyingPaymentMethodFundingDetails holds.
+type AmazonPayUnderlyingPaymentMethodFundingDetailsType string
+
+// The values of AmazonPayUnderlyingPaymentMethodFundingDetailsType that the schema knows.
+const (
+	AmazonPayUnderlyingPaymentMethodFundingDetailsTypeCard AmazonPayUnderlyingPaymentMethodFundingDetailsType = "card"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v AmazonPayUnderlyingPaymentMethodFundingDetailsType) Known() bool {
+	return payload.Known(string(v), "|card|")
+}
+
+// APIErrorsCode is what the field Code of APIErrors holds.
+type APIErrorsCode string
+
+// The values of APIErrorsCode that the schema knows.
+const (
+	APIErrorsCodeAccountClosed                                               APIErrorsCode = "account_closed"
+	APIErrorsCodeAccountCountryInvalidAddress                                APIErrorsCode = "account_country_invalid_address"
+	APIErrorsCodeAccountErrorCountryChangeRequiresAdditionalSteps            APIErrorsCode = "account_error_country_change_requires_additional_steps"
+	APIErrorsCodeAccountInformationMismatch                                  APIErrorsCode = "account_information_mismatch"
+	APIErrorsCodeAccountInvalid                                              APIErrorsCode = "account_invalid"
+	APIErrorsCodeAccountNumberInvalid                                        APIErrorsCode = "account_number_invalid"
+	APIErrorsCodeAccountTokenRequiredForV2Account                            APIErrorsCode = "account_token_required_for_v2_account"
+	APIErrorsCodeAcssDebitSessionIncomplete                                  APIErrorsCode = "acss_debit_session_incomplete"
+	APIErrorsCodeActionBlocked                                               APIErrorsCode = "action_blocked"
+	APIErrorsCodeAlipayUpgradeRequired                                       APIErrorsCode = "alipay_upgrade_required"
+	APIErrorsCodeAmountTooLarge                                              APIErrorsCode = "amount_too_large"
+	APIErrorsCodeAmountTooSmall                                              APIErrorsCode = "amount_too_small"
+	APIErrorsCodeAnomalousMoneyMovementRequest                               APIErrorsCode = "anomalous_money_movement_request"
+	APIErrorsCodeAPIKeyExpired                                               APIErrorsCode = "api_key_expired"
+	APIErrorsCodeApplicationFeesNotAllowed                                   APIErrorsCode = "application_fees_not_allowed"
+	APIErrorsCodeApprovalRequired                                            APIErrorsCode = "approval_required"
+	APIErrorsCodeAuthenticationFailure                                       APIErrorsCode = "authentication_failure"
+	APIErrorsCodeAuthenticationRequired                                      APIErrorsCode = "authentication_required"
+	APIErrorsCodeBalanceInsufficient                                         APIErrorsCode = "balance_insufficient"
+	APIErrorsCodeBalanceInvalidParameter                                     APIErrorsCode = "balance_invalid_parameter"
+	APIErrorsCodeBankAccountBadRoutingNumbers                                APIErrorsCode = "bank_account_bad_routing_numbers"
+	APIErrorsCodeBankAccountDeclined                                         APIErrorsCode = "bank_account_declined"
+	APIErrorsCodeBankAccountExists                                           APIErrorsCode = "bank_account_exists"
+	APIErrorsCodeBankAccountRestricted                                       APIErrorsCode = "bank_account_restricted"
+	APIErrorsCodeBankAccountUnusable                                         APIErrorsCode = "bank_account_unusable"
+	APIErrorsCodeBankAccountUnverified                                       APIErrorsCode = "bank_account_unverified"
+	APIErrorsCodeBankAccountVerificationFailed                               APIErrorsCode = "bank_account_verification_failed"
+	APIErrorsCodeBillingInvalidMandate                                       APIErrorsCode = "billing_invalid_mandate"
+	APIErrorsCodeBitcoinUpgradeRequired                                      APIErrorsCode = "bitcoin_upgrade_required"
+	APIErrorsCodeCapabilityNotActive                                         APIErrorsCode = "capability_not_active"
+	APIErrorsCodeCaptureChargeAuthorizationExpired                           APIErrorsCode = "capture_charge_authorization_expired"
+	APIErrorsCodeCaptureUnauthorizedPayment                                  APIErrorsCode = "capture_unauthorized_payment"
+	APIErrorsCodeCardDeclineRateLimitExceeded                                APIErrorsCode = "card_decline_rate_limit_exceeded"
+	APIErrorsCodeCardDeclined                                                APIErrorsCode = "card_declined"
+	APIErrorsCodeCardholderPhoneNumberRequired                               APIErrorsCode = "cardholder_phone_number_required"
+	APIErrorsCodeChargeAlreadyCaptured                                       APIErrorsCode = "charge_already_captured"
+	APIErrorsCodeChargeAlreadyRefunded                                       APIErrorsCode = "charge_already_refunded"
+	APIErrorsCodeChargeDisputed                                              APIErrorsCode = "charge_disputed"
+	APIErrorsCodeChargeExceedsSourceLimit                                    APIErrorsCode = "charge_exceeds_source_limit"
+	APIErrorsCodeChargeExceedsTransactionLimit                               APIErrorsCode = "charge_exceeds_transaction_limit"
+	APIErrorsCodeChargeExpiredForCapture                                     APIErrorsCode = "charge_expired_for_capture"
+	APIErrorsCodeChargeInvalidParameter                                      APIErrorsCode = "charge_invalid_parameter"
+	APIErrorsCodeChargeNotRefundable                                         APIErrorsCode = "charge_not_refundable"
+	APIErrorsCodeClearingCodeUnsupported                                     APIErrorsCode = "clearing_code_unsupported"
+	APIErrorsCodeCountryCodeInvalid                                          APIErrorsCode = "country_code_invalid"
+	APIErrorsCodeCountryUnsupported                                          APIErrorsCode = "country_unsupported"
+	APIErrorsCodeCouponExpired                                               APIErrorsCode = "coupon_expired"
+	APIErrorsCodeCustomerMaxPaymentMethods                                   APIErrorsCode = "customer_max_payment_methods"
+	APIErrorsCodeCustomerMaxSubscriptions                                    APIErrorsCode = "customer_max_subscriptions"
+	APIErrorsCodeCustomerSessionExpired                                      APIErrorsCode = "customer_session_expired"
+	APIErrorsCodeCustomerTaxLocationInvalid                                  APIErrorsCode = "customer_tax_location_invalid"
+	APIErrorsCodeDebitNotAuthorized                                          APIErrorsCode = "debit_not_authorized"
+	APIErrorsCodeEmailInvalid                                                APIErrorsCode = "email_invalid"
+	APIErrorsCodeExpiredCard                                                 APIErrorsCode = "expired_card"
+	APIErrorsCodeExpiredPaymentMethod                                        APIErrorsCode = "expired_payment_method"
+	APIErrorsCodeFailedTaxCalculation                                        APIErrorsCode = "failed_tax_calculation"
+	APIErrorsCodeFinancialAccountBalanceDoesNotSupportCurrency               APIErrorsCode = "financial_account_balance_does_not_support_currency"
+	APIErrorsCodeFinancialAccountCapabilityNotEnabled                        APIErrorsCode = "financial_account_capability_not_enabled"
+	APIErrorsCodeFinancialAccountCapabilityRestricted                        APIErrorsCode = "financial_account_capability_restricted"
+	APIErrorsCodeFinancialConnectionsAccountInactive                         APIErrorsCode = "financial_connections_account_inactive"
+	APIErrorsCodeFinancialConnectionsAccountPendingAccountNumbers            APIErrorsCode = "financial_connections_account_pending_account_numbers"
+	APIErrorsCodeFinancialConnectionsAccountUnavailableAccountNumbers        APIErrorsCode = "financial_connections_account_unavailable_account_numbers"
+	APIErrorsCodeFinancialConnectionsInstitutionUnavailable                  APIErrorsCode = "financial_connections_institution_unavailable"
+	APIErrorsCodeFinancialConnectionsNoSuccessfulTransactionRefresh          APIErrorsCode = "financial_connections_no_successful_transaction_refresh"
+	APIErrorsCodeForwardingAPIInactive                                       APIErrorsCode = "forwarding_api_inactive"
+	APIErrorsCodeForwardingAPIInvalidParameter                               APIErrorsCode = "forwarding_api_invalid_parameter"
+	APIErrorsCodeForwardingAPIRetryableUpstreamError                         APIErrorsCode = "forwarding_api_retryable_upstream_error"
+	APIErrorsCodeForwardingAPIUpstreamConnectionError                        APIErrorsCode = "forwarding_api_upstream_connection_error"
+	APIErrorsCodeForwardingAPIUpstreamConnectionTimeout                      APIErrorsCode = "forwarding_api_upstream_connection_timeout"
+	APIErrorsCodeForwardingAPIUpstreamError                                  APIErrorsCode = "forwarding_api_upstream_error"
+	APIErrorsCodeIdempotencyKeyInUse                                         APIErrorsCode = "idempotency_key_in_use"
+	APIErrorsCodeIncorrectAddress                                            APIErrorsCode = "incorrect_address"
+	APIErrorsCodeIncorrectCVC                                                APIErrorsCode = "incorrect_cvc"
+	APIErrorsCodeIncorrectNumber                                             APIErrorsCode = "incorrect_number"
+	APIErrorsCodeIncorrectPostalCode                                         APIErrorsCode = "incorrect_postal_code"
+	APIErrorsCodeIncorrectZip                                                APIErrorsCode = "incorrect_zip"
+	APIErrorsCodeIndiaRecurringPaymentMandateCanceled                        APIErrorsCode = "india_recurring_payment_mandate_canceled"
+	APIErrorsCodeInstantPayoutsConfigDisabled                                APIErrorsCode = "instant_payouts_config_disabled"
+	APIErrorsCodeInstantPayoutsCurrencyDisabled                              APIErrorsCode = "instant_payouts_currency_disabled"
+	APIErrorsCodeInstantPayoutsLimitExceeded                                 APIErrorsCode = "instant_payouts_limit_exceeded"
+	APIErrorsCodeInstantPayoutsUnsupported                                   APIErrorsCode = "instant_payouts_unsupported"
+	APIErrorsCodeInsufficientFunds                                           APIErrorsCode = "insufficient_funds"
+	APIErrorsCodeIntentInvalidState                                          APIErrorsCode = "intent_invalid_state"
+	APIErrorsCodeIntentVerificationMethodMissing                             APIErrorsCode = "intent_verification_method_missing"
+	APIErrorsCodeInvalidCanceledSubscriptionFields                           APIErrorsCode = "invalid_canceled_subscription_fields"
+	APIErrorsCodeInvalidCardType                                             APIErrorsCode = "invalid_card_type"
+	APIErrorsCodeInvalidCharacters                                           APIErrorsCode = "invalid_characters"
+	APIErrorsCodeInvalidChargeAmount                                         APIErrorsCode = "invalid_charge_amount"
+	APIErrorsCodeInvalidCVC                                                  APIErrorsCode = "invalid_cvc"
+	APIErrorsCodeInvalidExpiryMonth                                          APIErrorsCode = "invalid_expiry_month"
+	APIErrorsCodeInvalidExpiryYear                                           APIErrorsCode = "invalid_expiry_year"
+	APIErrorsCodeInvalidMandateReferencePrefixFormat                         APIErrorsCode = "invalid_mandate_reference_prefix_format"
+	APIErrorsCodeInvalidNumber                                               APIErrorsCode = "invalid_number"
+	APIErrorsCodeInvalidSourceUsage                                          APIErrorsCode = "invalid_source_usage"
+	APIErrorsCodeInvalidTaxLocation                                          APIErrorsCode = "invalid_tax_location"
+	APIErrorsCodeInvoiceNoCustomerLineItems                                  APIErrorsCode = "invoice_no_customer_line_items"
+	APIErrorsCodeInvoiceNoPaymentMethodTypes                                 APIErrorsCode = "invoice_no_payment_method_types"
+	APIErrorsCodeInvoiceNoSubscriptionLineItems                              APIErrorsCode = "invoice_no_subscription_line_items"
+	APIErrorsCodeInvoiceNotEditable                                          APIErrorsCode = "invoice_not_editable"
+	APIErrorsCodeInvoiceOnBehalfOfNotEditable                                APIErrorsCode = "invoice_on_behalf_of_not_editable"
+	APIErrorsCodeInvoicePaymentIntentRequiresAction                          APIErrorsCode = "invoice_payment_intent_requires_action"
+	APIErrorsCodeInvoiceUpcomingNone                                         APIErrorsCode = "invoice_upcoming_none"
+	APIErrorsCodeLivemodeMismatch                                            APIErrorsCode = "livemode_mismatch"
+	APIErrorsCodeLockTimeout                                                 APIErrorsCode = "lock_timeout"
+	APIErrorsCodeMissing                                                     APIErrorsCode = "missing"
+	APIErrorsCodeNoAccount                                                   APIErrorsCode = "no_account"
+	APIErrorsCodeNotAllowedOnStandardAccount                                 APIErrorsCode = "not_allowed_on_standard_account"
+	APIErrorsCodeOutOfInventory                                              APIErrorsCode = "out_of_inventory"
+	APIErrorsCodeOwnershipDeclarationNotAllowed                              APIErrorsCode = "ownership_declaration_not_allowed"
+	APIErrorsCodeParameterInvalidEmpty                                       APIErrorsCode = "parameter_invalid_empty"
+	APIErrorsCodeParameterInvalidInteger                                     APIErrorsCode = "parameter_invalid_integer"
+	APIErrorsCodeParameterInvalidStringBlank                                 APIErrorsCode = "parameter_invalid_string_blank"
+	APIErrorsCodeParameterInvalidStringEmpty                                 APIErrorsCode = "parameter_invalid_string_empty"
+	APIErrorsCodeParameterMissing                                            APIErrorsCode = "parameter_missing"
+	APIErrorsCodeParameterUnknown                                            APIErrorsCode = "parameter_unknown"
+	APIErrorsCodeParametersExclusive                                         APIErrorsCode = "parameters_exclusive"
+	APIErrorsCodePaymentIntentActionRequired                                 APIErrorsCode = "payment_intent_action_required"
+	APIErrorsCodePaymentIntentAuthenticationFailure                          APIErrorsCode = "payment_intent_authentication_failure"
+	APIErrorsCodePaymentIntentIncompatiblePaymentMethod                      APIErrorsCode = "payment_intent_incompatible_payment_method"
+	APIErrorsCodePaymentIntentInvalidParameter                               APIErrorsCode = "payment_intent_invalid_parameter"
+	APIErrorsCodePaymentIntentKonbiniRejectedConfirmationNumber              APIErrorsCode = "payment_intent_konbini_rejected_confirmation_number"
+	APIErrorsCodePaymentIntentMandateInvalid                                 APIErrorsCode = "payment_intent_mandate_invalid"
+	APIErrorsCodePaymentIntentPaymentAttemptExpired                          APIErrorsCode = "payment_intent_payment_attempt_expired"
+	APIErrorsCodePaymentIntentPaymentAttemptFailed                           APIErrorsCode = "payment_intent_payment_attempt_failed"
+	APIErrorsCodePaymentIntentRateLimitExceeded                              APIErrorsCode = "payment_intent_rate_limit_exceeded"
+	APIErrorsCodePaymentIntentUnexpectedState                                APIErrorsCode = "payment_intent_unexpected_state"
+	APIErrorsCodePaymentMethodBankAccountAlreadyVerified                     APIErrorsCode = "payment_method_bank_account_already_verified"
+	APIErrorsCodePaymentMethodBankAccountBlocked                             APIErrorsCode = "payment_method_bank_account_blocked"
+	APIErrorsCodePaymentMethodBillingDetailsAddressMissing                   APIErrorsCode = "payment_method_billing_details_address_missing"
+	APIErrorsCodePaymentMethodConfigurationFailures                          APIErrorsCode = "payment_method_configuration_failures"
+	APIErrorsCodePaymentMethodCurrencyMismatch                               APIErrorsCode = "payment_method_currency_mismatch"
+	APIErrorsCodePaymentMethodCustomerDecline                                APIErrorsCode = "payment_method_customer_decline"
+	APIErrorsCodePaymentMethodInvalidParameter                               APIErrorsCode = "payment_method_invalid_parameter"
+	APIErrorsCodePaymentMethodInvalidParameterTestmode                       APIErrorsCode = "payment_method_invalid_parameter_testmode"
+	APIErrorsCodePaymentMethodMicrodepositFailed                             APIErrorsCode = "payment_method_microdeposit_failed"
+	APIErrorsCodePaymentMethodMicrodepositProcessingError                    APIErrorsCode = "payment_method_microdeposit_processing_error"
+	APIErrorsCodePaymentMethodMicrodepositVerificationAmountsInvalid         APIErrorsCode = "payment_method_microdeposit_verification_amounts_invalid"
+	APIErrorsCodePaymentMethodMicrodepositVerificationAmountsMismatch        APIErrorsCode = "payment_method_microdeposit_verification_amounts_mismatch"
+	APIErrorsCodePaymentMethodMicrodepositVerificationAttemptsExceeded       APIErrorsCode = "payment_method_microdeposit_verification_attempts_exceeded"
+	APIErrorsCodePaymentMethodMicrodepositVerificationDescriptorCodeMismatch APIErrorsCode = "payment_method_microdeposit_verification_descriptor_code_mismatch"
+	APIErrorsCodePaymentMethodMicrodepositVerificationTimeout                APIErrorsCode = "payment_method_microdeposit_verification_timeout"
+	APIErrorsCodePaymentMethodNotAvailable                                   APIErrorsCode = "payment_method_not_available"
+	APIErrorsCodePaymentMethodProviderDecline                                APIErrorsCode = "payment_method_provider_decline"
+	APIErrorsCodePaymentMethodProviderTimeout                                APIErrorsCode = "payment_method_provider_timeout"
+	APIErrorsCodePaymentMethodRestricted                                     APIErrorsCode = "payment_method_restricted"
+	APIErrorsCodePaymentMethodUnactivated                                    APIErrorsCode = "payment_method_unactivated"
+	APIErrorsCodePaymentMethodUnexpectedState                                APIErrorsCode = "payment_method_unexpected_state"
+	APIErrorsCodePaymentMethodUnsupportedType                                APIErrorsCode = "payment_method_unsupported_type"
+	APIErrorsCodePayoutReconciliationNotReady                                APIErrorsCode = "payout_reconciliation_not_ready"
+	APIErrorsCodePayoutsLimitExceeded                                        APIErrorsCode = "payouts_limit_exceeded"
+	APIErrorsCodePayoutsNotAllowed                                           APIErrorsCode = "payouts_not_allowed"
+	APIErrorsCodePlatformAccountRequired                                     APIErrorsCode = "platform_account_required"
+	APIErrorsCodePlatformAPIKeyExpired                                       APIErrorsCode = "platform_api_key_expired"
+	APIErrorsCodePostalCodeInvalid                                           APIErrorsCode = "postal_code_invalid"
+	APIErrorsCodeProcessingError                                             APIErrorsCode = "processing_error"
+	APIErrorsCodeProductInactive                                             APIErrorsCode = "product_inactive"
+	APIErrorsCodeProgressiveOnboardingLimitExceeded                          APIErrorsCode = "progressive_onboarding_limit_exceeded"
+	APIErrorsCodeRateLimit                                                   APIErrorsCode = "rate_limit"
+	APIErrorsCodeReferToCustomer                                             APIErrorsCode = "refer_to_customer"
+	APIErrorsCodeRefundDisputedPayment                                       APIErrorsCode = "refund_disputed_payment"
+	APIErrorsCodeRequestBlocked                                              APIErrorsCode = "request_blocked"
+	APIErrorsCodeResourceAlreadyExists                                       APIErrorsCode = "resource_already_exists"
+	APIErrorsCodeResourceMissing                                             APIErrorsCode = "resource_missing"
+	APIErrorsCodeReturnIntentAlreadyProcessed                                APIErrorsCode = "return_intent_already_processed"
+	APIErrorsCodeRoutingNumberInvalid                                        APIErrorsCode = "routing_number_invalid"
+	APIErrorsCodeSecretKeyRequired                                           APIErrorsCode = "secret_key_required"
+	APIErrorsCodeSensitiveDataAccessExpired                                  APIErrorsCode = "sensitive_data_access_expired"
+	APIErrorsCodeSEPAUnsupportedAccount                                      APIErrorsCode = "sepa_unsupported_account"
+	APIErrorsCodeServicePeriodCouponWithMeteredTieredItemUnsupported         APIErrorsCode = "service_period_coupon_with_metered_tiered_item_unsupported"
+	APIErrorsCodeSetupAttemptFailed                                          APIErrorsCode = "setup_attempt_failed"
+	APIErrorsCodeSetupIntentAuthenticationFailure                            APIErrorsCode = "setup_intent_authentication_failure"
+	APIErrorsCodeSetupIntentInvalidParameter                                 APIErrorsCode = "setup_intent_invalid_parameter"
+	APIErrorsCodeSetupIntentMandateInvalid                                   APIErrorsCode = "setup_intent_mandate_invalid"
+	APIErrorsCodeSetupIntentMobileWalletUnsupported                          APIErrorsCode = "setup_intent_mobile_wallet_unsupported"
+	APIErrorsCodeSetupIntentSetupAttemptExpired                              APIErrorsCode = "setup_intent_setup_attempt_expired"
+	APIErrorsCodeSetupIntentUnexpectedState                                  APIErrorsCode = "setup_intent_unexpected_state"
+	APIErrorsCodeShippingAddressInvalid                                      APIErrorsCode = "shipping_address_invalid"
+	APIErrorsCodeShippingCalculationFailed                                   APIErrorsCode = "shipping_calculation_failed"
+	APIErrorsCodeSiretInvalid                                                APIErrorsCode = "siret_invalid"
+	APIErrorsCodeSkuInactive                                                 APIErrorsCode = "sku_inactive"
+	APIErrorsCodeStateUnsupported                                            APIErrorsCode = "state_unsupported"
+	APIErrorsCodeStatusTransitionInvalid                                     APIErrorsCode = "status_transition_invalid"
+	APIErrorsCodeStorerCapabilityMissing                                     APIErrorsCode = "storer_capability_missing"
+	APIErrorsCodeStorerCapabilityNotActive                                   APIErrorsCode = "storer_capability_not_active"
+	APIErrorsCodeStripeTaxInactive                                           APIErrorsCode = "stripe_tax_inactive"
+	APIErrorsCodeTaxIDInvalid                                                APIErrorsCode = "tax_id_invalid"
+	APIErrorsCodeTaxIDProhibited                                             APIErrorsCode = "tax_id_prohibited"
+	APIErrorsCodeTaxesCalculationFailed                                      APIErrorsCode = "taxes_calculation_failed"
+	APIErrorsCodeTerminalLocationCountryUnsupported                          APIErrorsCode = "terminal_location_country_unsupported"
+	APIErrorsCodeTerminalReaderBusy                                          APIErrorsCode = "terminal_reader_busy"
+	APIErrorsCodeTerminalReaderCollectedDataInvalid                          APIErrorsCode = "terminal_reader_collected_data_invalid"
+	APIErrorsCodeTerminalReaderHardwareFault                                 APIErrorsCode = "terminal_reader_hardware_fault"
+	APIErrorsCodeTerminalReaderInvalidLocationForActivation                  APIErrorsCode = "terminal_reader_invalid_location_for_activation"
+	APIErrorsCodeTerminalReaderInvalidLocationForPayment                     APIErrorsCode = "terminal_reader_invalid_location_for_payment"
+	APIErrorsCodeTerminalReaderOffline                                       APIErrorsCode = "terminal_reader_offline"
+	APIErrorsCodeTerminalReaderTimeout                                       APIErrorsCode = "terminal_reader_timeout"
+	APIErrorsCodeTestmodeChargesOnly                                         APIErrorsCode = "testmode_charges_only"
+	APIErrorsCodeTLSVersionUnsupported                                       APIErrorsCode = "tls_version_unsupported"
+	APIErrorsCodeTokenAlreadyUsed                                            APIErrorsCode = "token_already_used"
+	APIErrorsCodeTokenCardNetworkInvalid                                     APIErrorsCode = "token_card_network_invalid"
+	APIErrorsCodeTokenInUse                                                  APIErrorsCode = "token_in_use"
+	APIErrorsCodeTransferSourceBalanceParametersMismatch                     APIErrorsCode = "transfer_source_balance_parameters_mismatch"
+	APIErrorsCodeTransfersNotAllowed                                         APIErrorsCode = "transfers_not_allowed"
+	APIErrorsCodeURLInvalid                                                  APIErrorsCode = "url_invalid"
+	APIErrorsCodeV2AccountDisconnectionUnsupported                           APIErrorsCode = "v2_account_disconnection_unsupported"
+	APIErrorsCodeV2AccountMissingConfiguration                               APIErrorsCode = "v2_account_missing_configuration"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v APIErrorsCode) Known() bool {
+	return payload.Known(string(v), "|account_closed|account_country_invalid_address|account_error_country_change_requires_additional_steps|"+
+		"account_information_mismatch|account_invalid|account_number_invalid|account_token_required_for_v2_account|"+
+		"acss_debit_session_incomplete|action_blocked|alipay_upgrade_required|amount_too_large|"+
+		"amount_too_small|anomalous_money_movement_request|api_key_expired|application_fees_not_allowed|"+
+		"approval_required|authentication_failure|authentication_required|balance_insufficient|"+
+		"balance_invalid_parameter|bank_account_bad_routing_numbers|bank_account_declined|"+
+		"bank_account_exists|bank_account_restricted|bank_account_unusable|bank_account_unverified|"+
+		"bank_account_verification_failed|billing_invalid_mandate|bitcoin_upgrade_required|"+
+		"capability_not_active|capture_charge_authorization_expired|capture_unauthorized_payment|"+
+		"card_decline_rate_limit_exceeded|card_declined|cardholder_phone_number_required|"+
+		"charge_already_captured|charge_already_refunded|charge_disputed|charge_exceeds_source_limit|"+
+		"charge_exceeds_transaction_limit|charge_expired_for_capture|charge_invalid_parameter|"+
+		"charge_not_refundable|clearing_code_unsupported|country_code_invalid|country_unsupported|"+
+		"coupon_expired|customer_max_payment_methods|customer_max_subscriptions|customer_session_expired|"+
+		"customer_tax_location_invalid|debit_not_authorized|email_invalid|expired_card|expired_payment_method|"+
+		"failed_tax_calculation|financial_account_balance_does_not_support_currency|financial_account_capability_not_enabled|"+
+		"financial_account_capability_restricted|financial_connections_account_inactive|financial_connections_account_pending_account_numbers|"+
+		"financial_connections_account_unavailable_account_numbers|financial_connections_institution_unavailable|"+
+		"financial_connections_no_successful_transaction_refresh|forwarding_api_inactive|"+
+		"forwarding_api_invalid_parameter|forwarding_api_retryable_upstream_error|forwarding_api_upstream_connection_error|"+
+		"forwarding_api_upstream_connection_timeout|forwarding_api_upstream_error|idempotency_key_in_use|"+
+		"incorrect_address|incorrect_cvc|incorrect_number|incorrect_postal_code|incorrect_zip|"+
+		"india_recurring_payment_mandate_canceled|instant_payouts_config_disabled|instant_payouts_currency_disabled|"+
+		"instant_payouts_limit_exceeded|instant_payouts_unsupported|insufficient_funds|intent_invalid_state|"+
+		"intent_verification_method_missing|invalid_canceled_subscription_fields|invalid_card_type|"+
+		"invalid_characters|invalid_charge_amount|invalid_cvc|invalid_expiry_month|invalid_expiry_year|"+
+		"invalid_mandate_reference_prefix_format|invalid_number|invalid_source_usage|invalid_tax_location|"+
+		"invoice_no_customer_line_items|invoice_no_payment_method_types|invoice_no_subscription_line_items|"+
+		"invoice_not_editable|invoice_on_behalf_of_not_editable|invoice_payment_intent_requires_action|"+
+		"invoice_upcoming_none|livemode_mismatch|lock_timeout|missing|no_account|not_allowed_on_standard_account|"+
+		"out_of_inventory|ownership_declaration_not_allowed|parameter_invalid_empty|parameter_invalid_integer|"+
+		"parameter_invalid_string_blank|parameter_invalid_string_empty|parameter_missing|"+
+		"parameter_unknown|parameters_exclusive|payment_intent_action_required|payment_intent_authentication_failure|"+
+		"payment_intent_incompatible_payment_method|payment_intent_invalid_parameter|payment_intent_konbini_rejected_confirmation_number|"+
+		"payment_intent_mandate_invalid|payment_intent_payment_attempt_expired|payment_intent_payment_attempt_failed|"+
+		"payment_intent_rate_limit_exceeded|payment_intent_unexpected_state|payment_method_bank_account_already_verified|"+
+		"payment_method_bank_account_blocked|payment_method_billing_details_address_missing|"+
+		"payment_method_configuration_failures|payment_method_currency_mismatch|payment_method_customer_decline|"+
+		"payment_method_invalid_parameter|payment_method_invalid_parameter_testmode|payment_method_microdeposit_failed|"+
+		"payment_method_microdeposit_processing_error|payment_method_microdeposit_verification_amounts_invalid|"+
+		"payment_method_microdeposit_verification_amounts_mismatch|payment_method_microdeposit_verification_attempts_exceeded|"+
+		"payment_method_microdeposit_verification_descriptor_code_mismatch|payment_method_microdeposit_verification_timeout|"+
+		"payment_method_not_available|payment_method_provider_decline|payment_method_provider_timeout|"+
+		"payment_method_restricted|payment_method_unactivated|payment_method_unexpected_state|"+
+		"payment_method_unsupported_type|payout_reconciliation_not_ready|payouts_limit_exceeded|"+
+		"payouts_not_allowed|platform_account_required|platform_api_key_expired|postal_code_invalid|"+
+		"processing_error|product_inactive|progressive_onboarding_limit_exceeded|rate_limit|"+
+		"refer_to_customer|refund_disputed_payment|request_blocked|resource_already_exists|"+
+		"resource_missing|return_intent_already_processed|routing_number_invalid|secret_key_required|"+
+		"sensitive_data_access_expired|sepa_unsupported_account|service_period_coupon_with_metered_tiered_item_unsupported|"+
+		"setup_attempt_failed|setup_intent_authentication_failure|setup_intent_invalid_parameter|"+
+		"setup_intent_mandate_invalid|setup_intent_mobile_wallet_unsupported|setup_intent_setup_attempt_expired|"+
+		"setup_intent_unexpected_state|shipping_address_invalid|shipping_calculation_failed|"+
+		"siret_invalid|sku_inactive|state_unsupported|status_transition_invalid|storer_capability_missing|"+
+		"storer_capability_not_active|stripe_tax_inactive|tax_id_invalid|tax_id_prohibited|"+
+		"taxes_calculation_failed|terminal_location_country_unsupported|terminal_reader_busy|"+
+		"terminal_reader_collected_data_invalid|terminal_reader_hardware_fault|terminal_reader_invalid_location_for_activation|"+
+		"terminal_reader_invalid_location_for_payment|terminal_reader_offline|terminal_reader_timeout|"+
+		"testmode_charges_only|tls_version_unsupported|token_already_used|token_card_network_invalid|"+
+		"token_in_use|transfer_source_balance_parameters_mismatch|transfers_not_allowed|url_invalid|"+
+		"v2_account_disconnection_unsupported|v2_account_missing_configuration|")
 }
 
 // APIErrorsType is what the field Type of APIErrors holds.
@@ -186,11 +4108,131 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v APIErrorsType) Known() bool {
-	switch v {
-	case APIErrorsTypeAPIError, APIErrorsTypeCardError, APIErrorsTypeIdempotencyError, APIErrorsTypeInvalidRequestError:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|api_error|card_error|idempotency_error|invalid_request_error|")
+}
+
+// AutomaticTaxDisabledReason is what the field DisabledReason of AutomaticTax holds.
+type AutomaticTaxDisabledReason string
+
+// The values of AutomaticTaxDisabledReason that the schema knows.
+const (
+	AutomaticTaxDisabledReasonFinalizationRequiresLocationInputs AutomaticTaxDisabledReason = "finalization_requires_location_inputs"
+	AutomaticTaxDisabledReasonFinalizationSystemError            AutomaticTaxDisabledReason = "finalization_system_error"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v AutomaticTaxDisabledReason) Known() bool {
+	return payload.Known(string(v), "|finalization_requires_location_inputs|finalization_system_error|")
+}
+
+// AutomaticTaxStatus is what the field Status of AutomaticTax holds.
+type AutomaticTaxStatus string
+
+// The values of AutomaticTaxStatus that the schema knows.
+const (
+	AutomaticTaxStatusComplete               AutomaticTaxStatus = "complete"
+	AutomaticTaxStatusFailed                 AutomaticTaxStatus = "failed"
+	AutomaticTaxStatusRequiresLocationInputs AutomaticTaxStatus = "requires_location_inputs"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v AutomaticTaxStatus) Known() bool {
+	return payload.Known(string(v), "|complete|failed|requires_location_inputs|")
+}
+
+// BankAccountAvailablePayoutMethodsItem is what the field AvailablePayoutMethodsItem of BankAccount
+// holds.
+type BankAccountAvailablePayoutMethodsItem string
+
+// The values of BankAccountAvailablePayoutMethodsItem that the schema knows.
+const (
+	BankAccountAvailablePayoutMethodsItemInstant  BankAccountAvailablePayoutMethodsItem = "instant"
+	BankAccountAvailablePayoutMethodsItemStandard BankAccountAvailablePayoutMethodsItem = "standard"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v BankAccountAvailablePayoutMethodsItem) Known() bool {
+	return payload.Known(string(v), "|instant|standard|")
+}
+
+// CancellationDetailsFeedback is what the field Feedback of CancellationDetails holds.
+type CancellationDetailsFeedback string
+
+// The values of CancellationDetailsFeedback that the schema knows.
+const (
+	CancellationDetailsFeedbackCustomerService CancellationDetailsFeedback = "customer_service"
+	CancellationDetailsFeedbackLowQuality      CancellationDetailsFeedback = "low_quality"
+	CancellationDetailsFeedbackMissingFeatures CancellationDetailsFeedback = "missing_features"
+	CancellationDetailsFeedbackOther           CancellationDetailsFeedback = "other"
+	CancellationDetailsFeedbackSwitchedService CancellationDetailsFeedback = "switched_service"
+	CancellationDetailsFeedbackTooComplex      CancellationDetailsFeedback = "too_complex"
+	CancellationDetailsFeedbackTooExpensive    CancellationDetailsFeedback = "too_expensive"
+	CancellationDetailsFeedbackUnused          CancellationDetailsFeedback = "unused"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CancellationDetailsFeedback) Known() bool {
+	return payload.Known(string(v), "|customer_service|low_quality|missing_features|other|switched_service|too_complex|"+
+		"too_expensive|unused|")
+}
+
+// CancellationDetailsReason is what the field Reason of CancellationDetails holds.
+type CancellationDetailsReason string
+
+// The values of CancellationDetailsReason that the schema knows.
+const (
+	CancellationDetailsReasonCanceledByRetentionPolicy CancellationDetailsReason = "canceled_by_retention_policy"
+	CancellationDetailsReasonCancellationRequested     CancellationDetailsReason = "cancellation_requested"
+	CancellationDetailsReasonPaymentDisputed           CancellationDetailsReason = "payment_disputed"
+	CancellationDetailsReasonPaymentFailed             CancellationDetailsReason = "payment_failed"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CancellationDetailsReason) Known() bool {
+	return payload.Known(string(v), "|canceled_by_retention_policy|cancellation_requested|payment_disputed|payment_failed|")
+}
+
+// CardAllowRedisplay is what the field AllowRedisplay of Card holds.
+type CardAllowRedisplay string
+
+// The values of CardAllowRedisplay that the schema knows.
+const (
+	CardAllowRedisplayAlways      CardAllowRedisplay = "always"
+	CardAllowRedisplayLimited     CardAllowRedisplay = "limited"
+	CardAllowRedisplayUnspecified CardAllowRedisplay = "unspecified"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CardAllowRedisplay) Known() bool {
+	return payload.Known(string(v), "|always|limited|unspecified|")
+}
+
+// CardAvailablePayoutMethodsItem is what the field AvailablePayoutMethodsItem of Card holds.
+type CardAvailablePayoutMethodsItem string
+
+// The values of CardAvailablePayoutMethodsItem that the schema knows.
+const (
+	CardAvailablePayoutMethodsItemInstant  CardAvailablePayoutMethodsItem = "instant"
+	CardAvailablePayoutMethodsItemStandard CardAvailablePayoutMethodsItem = "standard"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CardAvailablePayoutMethodsItem) Known() bool {
+	return payload.Known(string(v), "|instant|standard|")
+}
+
+// CardRegulatedStatus is what the field RegulatedStatus of Card holds.
+type CardRegulatedStatus string
+
+// The values of CardRegulatedStatus that the schema knows.
+const (
+	CardRegulatedStatusRegulated   CardRegulatedStatus = "regulated"
+	CardRegulatedStatusUnregulated CardRegulatedStatus = "unregulated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v CardRegulatedStatus) Known() bool {
+	return payload.Known(string(v), "|regulated|unregulated|")
 }
 
 // ConnectAccountReferenceType is what the field Type of ConnectAccountReference holds.
@@ -204,11 +4246,29 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v ConnectAccountReferenceType) Known() bool {
-	switch v {
-	case ConnectAccountReferenceTypeAccount, ConnectAccountReferenceTypeSelf:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|account|self|")
+}
+
+// ConnectRiskAccountRiskControlsRejectedReason is what the field RejectedReason of
+// ConnectRiskAccountRiskControls holds.
+type ConnectRiskAccountRiskControlsRejectedReason string
+
+// The values of ConnectRiskAccountRiskControlsRejectedReason that the schema knows.
+const (
+	ConnectRiskAccountRiskControlsRejectedReasonCredit                   ConnectRiskAccountRiskControlsRejectedReason = "credit"
+	ConnectRiskAccountRiskControlsRejectedReasonFraud                    ConnectRiskAccountRiskControlsRejectedReason = "fraud"
+	ConnectRiskAccountRiskControlsRejectedReasonFraudNoIntentToFulfill   ConnectRiskAccountRiskControlsRejectedReason = "fraud_no_intent_to_fulfill"
+	ConnectRiskAccountRiskControlsRejectedReasonFraudOther               ConnectRiskAccountRiskControlsRejectedReason = "fraud_other"
+	ConnectRiskAccountRiskControlsRejectedReasonFraudPaymentMethodCasher ConnectRiskAccountRiskControlsRejectedReason = "fraud_payment_method_casher"
+	ConnectRiskAccountRiskControlsRejectedReasonFraudPaymentMethodTester ConnectRiskAccountRiskControlsRejectedReason = "fraud_payment_method_tester"
+	ConnectRiskAccountRiskControlsRejectedReasonOther                    ConnectRiskAccountRiskControlsRejectedReason = "other"
+	ConnectRiskAccountRiskControlsRejectedReasonTermsOfService           ConnectRiskAccountRiskControlsRejectedReason = "terms_of_service"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ConnectRiskAccountRiskControlsRejectedReason) Known() bool {
+	return payload.Known(string(v), "|credit|fraud|fraud_no_intent_to_fulfill|fraud_other|fraud_payment_method_casher|"+
+		"fraud_payment_method_tester|other|terms_of_service|")
 }
 
 // CurrencyOptionTaxBehavior is what the field TaxBehavior of CurrencyOption holds.
@@ -223,11 +4283,1168 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v CurrencyOptionTaxBehavior) Known() bool {
-	switch v {
-	case CurrencyOptionTaxBehaviorExclusive, CurrencyOptionTaxBehaviorInclusive, CurrencyOptionTaxBehaviorUnspecified:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|exclusive|inclusive|unspecified|")
+}
+
+// DisputeEnhancedEligibilityTypesItem is what the field EnhancedEligibilityTypesItem of Dispute holds.
+type DisputeEnhancedEligibilityTypesItem string
+
+// The values of DisputeEnhancedEligibilityTypesItem that the schema knows.
+const (
+	DisputeEnhancedEligibilityTypesItemMastercardCompliance    DisputeEnhancedEligibilityTypesItem = "mastercard_compliance"
+	DisputeEnhancedEligibilityTypesItemVisaCompellingEvidence3 DisputeEnhancedEligibilityTypesItem = "visa_compelling_evidence_3"
+	DisputeEnhancedEligibilityTypesItemVisaCompliance          DisputeEnhancedEligibilityTypesItem = "visa_compliance"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEnhancedEligibilityTypesItem) Known() bool {
+	return payload.Known(string(v), "|mastercard_compliance|visa_compelling_evidence_3|visa_compliance|")
+}
+
+// DisputeIntendedSubmissionMethod is what the field IntendedSubmissionMethod of Dispute holds.
+type DisputeIntendedSubmissionMethod string
+
+// The values of DisputeIntendedSubmissionMethod that the schema knows.
+const (
+	DisputeIntendedSubmissionMethodManual              DisputeIntendedSubmissionMethod = "manual"
+	DisputeIntendedSubmissionMethodPreferManual        DisputeIntendedSubmissionMethod = "prefer_manual"
+	DisputeIntendedSubmissionMethodPreferSmartDisputes DisputeIntendedSubmissionMethod = "prefer_smart_disputes"
+	DisputeIntendedSubmissionMethodSmartDisputes       DisputeIntendedSubmissionMethod = "smart_disputes"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeIntendedSubmissionMethod) Known() bool {
+	return payload.Known(string(v), "|manual|prefer_manual|prefer_smart_disputes|smart_disputes|")
+}
+
+// DisputeStatus is what the field Status of Dispute holds.
+type DisputeStatus string
+
+// The values of DisputeStatus that the schema knows.
+const (
+	DisputeStatusLost                 DisputeStatus = "lost"
+	DisputeStatusNeedsResponse        DisputeStatus = "needs_response"
+	DisputeStatusPrevented            DisputeStatus = "prevented"
+	DisputeStatusUnderReview          DisputeStatus = "under_review"
+	DisputeStatusWarningClosed        DisputeStatus = "warning_closed"
+	DisputeStatusWarningNeedsResponse DisputeStatus = "warning_needs_response"
+	DisputeStatusWarningUnderReview   DisputeStatus = "warning_under_review"
+	DisputeStatusWon                  DisputeStatus = "won"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeStatus) Known() bool {
+	return payload.Known(string(v), "|lost|needs_response|prevented|under_review|warning_closed|warning_needs_response|"+
+		"warning_under_review|won|")
+}
+
+// DisputeEnhancedEligibilityMastercardComplianceStatus is what the field Status of
+// DisputeEnhancedEligibilityMastercardCompliance holds.
+type DisputeEnhancedEligibilityMastercardComplianceStatus string
+
+// The values of DisputeEnhancedEligibilityMastercardComplianceStatus that the schema knows.
+const (
+	DisputeEnhancedEligibilityMastercardComplianceStatusFeeAcknowledged            DisputeEnhancedEligibilityMastercardComplianceStatus = "fee_acknowledged"
+	DisputeEnhancedEligibilityMastercardComplianceStatusRequiresFeeAcknowledgement DisputeEnhancedEligibilityMastercardComplianceStatus = "requires_fee_acknowledgement"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEnhancedEligibilityMastercardComplianceStatus) Known() bool {
+	return payload.Known(string(v), "|fee_acknowledged|requires_fee_acknowledgement|")
+}
+
+// DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem is what the field
+// RequiredActionsItem of DisputeEnhancedEligibilityVisaCompellingEvidence3 holds.
+type DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem string
+
+// The values of DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem that the schema
+// knows.
+const (
+	DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItemMissingCustomerIdentifiers                   DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem = "missing_customer_identifiers"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItemMissingDisputedTransactionDescription        DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem = "missing_disputed_transaction_description"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItemMissingMerchandiseOrServices                 DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem = "missing_merchandise_or_services"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItemMissingPriorUndisputedTransactionDescription DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem = "missing_prior_undisputed_transaction_description"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItemMissingPriorUndisputedTransactions           DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem = "missing_prior_undisputed_transactions"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEnhancedEligibilityVisaCompellingEvidence3RequiredActionsItem) Known() bool {
+	return payload.Known(string(v), "|missing_customer_identifiers|missing_disputed_transaction_description|missing_merchandise_or_services|"+
+		"missing_prior_undisputed_transaction_description|missing_prior_undisputed_transactions|")
+}
+
+// DisputeEnhancedEligibilityVisaCompellingEvidence3Status is what the field Status of
+// DisputeEnhancedEligibilityVisaCompellingEvidence3 holds.
+type DisputeEnhancedEligibilityVisaCompellingEvidence3Status string
+
+// The values of DisputeEnhancedEligibilityVisaCompellingEvidence3Status that the schema knows.
+const (
+	DisputeEnhancedEligibilityVisaCompellingEvidence3StatusNotQualified   DisputeEnhancedEligibilityVisaCompellingEvidence3Status = "not_qualified"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3StatusQualified      DisputeEnhancedEligibilityVisaCompellingEvidence3Status = "qualified"
+	DisputeEnhancedEligibilityVisaCompellingEvidence3StatusRequiresAction DisputeEnhancedEligibilityVisaCompellingEvidence3Status = "requires_action"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEnhancedEligibilityVisaCompellingEvidence3Status) Known() bool {
+	return payload.Known(string(v), "|not_qualified|qualified|requires_action|")
+}
+
+// DisputeEnhancedEligibilityVisaComplianceStatus is what the field Status of
+// DisputeEnhancedEligibilityVisaCompliance holds.
+type DisputeEnhancedEligibilityVisaComplianceStatus string
+
+// The values of DisputeEnhancedEligibilityVisaComplianceStatus that the schema knows.
+const (
+	DisputeEnhancedEligibilityVisaComplianceStatusFeeAcknowledged            DisputeEnhancedEligibilityVisaComplianceStatus = "fee_acknowledged"
+	DisputeEnhancedEligibilityVisaComplianceStatusRequiresFeeAcknowledgement DisputeEnhancedEligibilityVisaComplianceStatus = "requires_fee_acknowledgement"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEnhancedEligibilityVisaComplianceStatus) Known() bool {
+	return payload.Known(string(v), "|fee_acknowledged|requires_fee_acknowledgement|")
+}
+
+// DisputeEvidenceDetailsSubmissionMethod is what the field SubmissionMethod of DisputeEvidenceDetails
+// holds.
+type DisputeEvidenceDetailsSubmissionMethod string
+
+// The values of DisputeEvidenceDetailsSubmissionMethod that the schema knows.
+const (
+	DisputeEvidenceDetailsSubmissionMethodManual        DisputeEvidenceDetailsSubmissionMethod = "manual"
+	DisputeEvidenceDetailsSubmissionMethodNotSubmitted  DisputeEvidenceDetailsSubmissionMethod = "not_submitted"
+	DisputeEvidenceDetailsSubmissionMethodSmartDisputes DisputeEvidenceDetailsSubmissionMethod = "smart_disputes"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeEvidenceDetailsSubmissionMethod) Known() bool {
+	return payload.Known(string(v), "|manual|not_submitted|smart_disputes|")
+}
+
+// DisputePaymentMethodDetailsType is what the field Type of DisputePaymentMethodDetails holds.
+type DisputePaymentMethodDetailsType string
+
+// The values of DisputePaymentMethodDetailsType that the schema knows.
+const (
+	DisputePaymentMethodDetailsTypeAmazonPay DisputePaymentMethodDetailsType = "amazon_pay"
+	DisputePaymentMethodDetailsTypeCard      DisputePaymentMethodDetailsType = "card"
+	DisputePaymentMethodDetailsTypeKlarna    DisputePaymentMethodDetailsType = "klarna"
+	DisputePaymentMethodDetailsTypePaypal    DisputePaymentMethodDetailsType = "paypal"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputePaymentMethodDetailsType) Known() bool {
+	return payload.Known(string(v), "|amazon_pay|card|klarna|paypal|")
+}
+
+// DisputePaymentMethodDetailsAmazonPayDisputeType is what the field DisputeType of
+// DisputePaymentMethodDetailsAmazonPay holds.
+type DisputePaymentMethodDetailsAmazonPayDisputeType string
+
+// The values of DisputePaymentMethodDetailsAmazonPayDisputeType that the schema knows.
+const (
+	DisputePaymentMethodDetailsAmazonPayDisputeTypeChargeback DisputePaymentMethodDetailsAmazonPayDisputeType = "chargeback"
+	DisputePaymentMethodDetailsAmazonPayDisputeTypeClaim      DisputePaymentMethodDetailsAmazonPayDisputeType = "claim"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputePaymentMethodDetailsAmazonPayDisputeType) Known() bool {
+	return payload.Known(string(v), "|chargeback|claim|")
+}
+
+// DisputePaymentMethodDetailsCardCaseType is what the field CaseType of
+// DisputePaymentMethodDetailsCard holds.
+type DisputePaymentMethodDetailsCardCaseType string
+
+// The values of DisputePaymentMethodDetailsCardCaseType that the schema knows.
+const (
+	DisputePaymentMethodDetailsCardCaseTypeBlock      DisputePaymentMethodDetailsCardCaseType = "block"
+	DisputePaymentMethodDetailsCardCaseTypeChargeback DisputePaymentMethodDetailsCardCaseType = "chargeback"
+	DisputePaymentMethodDetailsCardCaseTypeCompliance DisputePaymentMethodDetailsCardCaseType = "compliance"
+	DisputePaymentMethodDetailsCardCaseTypeInquiry    DisputePaymentMethodDetailsCardCaseType = "inquiry"
+	DisputePaymentMethodDetailsCardCaseTypeResolution DisputePaymentMethodDetailsCardCaseType = "resolution"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputePaymentMethodDetailsCardCaseType) Known() bool {
+	return payload.Known(string(v), "|block|chargeback|compliance|inquiry|resolution|")
+}
+
+// DisputeSmartDisputesStatus is what the field Status of DisputeSmartDisputes holds.
+type DisputeSmartDisputesStatus string
+
+// The values of DisputeSmartDisputesStatus that the schema knows.
+const (
+	DisputeSmartDisputesStatusAvailable        DisputeSmartDisputesStatus = "available"
+	DisputeSmartDisputesStatusProcessing       DisputeSmartDisputesStatus = "processing"
+	DisputeSmartDisputesStatusRequiresEvidence DisputeSmartDisputesStatus = "requires_evidence"
+	DisputeSmartDisputesStatusUnavailable      DisputeSmartDisputesStatus = "unavailable"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeSmartDisputesStatus) Known() bool {
+	return payload.Known(string(v), "|available|processing|requires_evidence|unavailable|")
+}
+
+// DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices is what the field
+// MerchandiseOrServices of DisputeVisaCompellingEvidence3DisputedTransaction holds.
+type DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices string
+
+// The values of DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices that the schema
+// knows.
+const (
+	DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServicesMerchandise DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices = "merchandise"
+	DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServicesServices    DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices = "services"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v DisputeVisaCompellingEvidence3DisputedTransactionMerchandiseOrServices) Known() bool {
+	return payload.Known(string(v), "|merchandise|services|")
+}
+
+// EventType is what the field Type of Event holds.
+type EventType string
+
+// The values of EventType that the schema knows.
+const (
+	EventTypeAccountApplicationAuthorized                                     EventType = "account.application.authorized"
+	EventTypeAccountApplicationDeauthorized                                   EventType = "account.application.deauthorized"
+	EventTypeAccountExternalAccountCreated                                    EventType = "account.external_account.created"
+	EventTypeAccountExternalAccountDeleted                                    EventType = "account.external_account.deleted"
+	EventTypeAccountExternalAccountUpdated                                    EventType = "account.external_account.updated"
+	EventTypeAccountUpdated                                                   EventType = "account.updated"
+	EventTypeAccountNoticeCreated                                             EventType = "account_notice.created"
+	EventTypeAccountNoticeUpdated                                             EventType = "account_notice.updated"
+	EventTypeApplicationFeeCreated                                            EventType = "application_fee.created"
+	EventTypeApplicationFeeRefundUpdated                                      EventType = "application_fee.refund.updated"
+	EventTypeApplicationFeeRefunded                                           EventType = "application_fee.refunded"
+	EventTypeBalanceAvailable                                                 EventType = "balance.available"
+	EventTypeBalanceSettingsUpdated                                           EventType = "balance_settings.updated"
+	EventTypeBillingAlertTriggered                                            EventType = "billing.alert.triggered"
+	EventTypeBillingCreditBalanceTransactionCreated                           EventType = "billing.credit_balance_transaction.created"
+	EventTypeBillingCreditGrantCreated                                        EventType = "billing.credit_grant.created"
+	EventTypeBillingCreditGrantUpdated                                        EventType = "billing.credit_grant.updated"
+	EventTypeBillingMeterCreated                                              EventType = "billing.meter.created"
+	EventTypeBillingMeterDeactivated                                          EventType = "billing.meter.deactivated"
+	EventTypeBillingMeterReactivated                                          EventType = "billing.meter.reactivated"
+	EventTypeBillingMeterUpdated                                              EventType = "billing.meter.updated"
+	EventTypeBillingPortalConfigurationCreated                                EventType = "billing_portal.configuration.created"
+	EventTypeBillingPortalConfigurationUpdated                                EventType = "billing_portal.configuration.updated"
+	EventTypeBillingPortalSessionCreated                                      EventType = "billing_portal.session.created"
+	EventTypeCapabilityUpdated                                                EventType = "capability.updated"
+	EventTypeCapitalFinancingOfferAccepted                                    EventType = "capital.financing_offer.accepted"
+	EventTypeCapitalFinancingOfferAcceptedOtherOffer                          EventType = "capital.financing_offer.accepted_other_offer"
+	EventTypeCapitalFinancingOfferCanceled                                    EventType = "capital.financing_offer.canceled"
+	EventTypeCapitalFinancingOfferCreated                                     EventType = "capital.financing_offer.created"
+	EventTypeCapitalFinancingOfferExpired                                     EventType = "capital.financing_offer.expired"
+	EventTypeCapitalFinancingOfferFullyRepaid                                 EventType = "capital.financing_offer.fully_repaid"
+	EventTypeCapitalFinancingOfferPaidOut                                     EventType = "capital.financing_offer.paid_out"
+	EventTypeCapitalFinancingOfferRejected                                    EventType = "capital.financing_offer.rejected"
+	EventTypeCapitalFinancingOfferReplacementCreated                          EventType = "capital.financing_offer.replacement_created"
+	EventTypeCapitalFinancingSummaryLineOfCreditUpdate                        EventType = "capital.financing_summary.line_of_credit_update"
+	EventTypeCapitalFinancingTransactionCreated                               EventType = "capital.financing_transaction.created"
+	EventTypeCashBalanceFundsAvailable                                        EventType = "cash_balance.funds_available"
+	EventTypeChargeCaptured                                                   EventType = "charge.captured"
+	EventTypeChargeDisputeClosed                                              EventType = "charge.dispute.closed"
+	EventTypeChargeDisputeCreated                                             EventType = "charge.dispute.created"
+	EventTypeChargeDisputeFundsReinstated                                     EventType = "charge.dispute.funds_reinstated"
+	EventTypeChargeDisputeFundsWithdrawn                                      EventType = "charge.dispute.funds_withdrawn"
+	EventTypeChargeDisputeUpdated                                             EventType = "charge.dispute.updated"
+	EventTypeChargeExpired                                                    EventType = "charge.expired"
+	EventTypeChargeFailed                                                     EventType = "charge.failed"
+	EventTypeChargePending                                                    EventType = "charge.pending"
+	EventTypeChargeRefundUpdated                                              EventType = "charge.refund.updated"
+	EventTypeChargeRefunded                                                   EventType = "charge.refunded"
+	EventTypeChargeSucceeded                                                  EventType = "charge.succeeded"
+	EventTypeChargeUpdated                                                    EventType = "charge.updated"
+	EventTypeCheckoutSessionAsyncPaymentFailed                                EventType = "checkout.session.async_payment_failed"
+	EventTypeCheckoutSessionAsyncPaymentSucceeded                             EventType = "checkout.session.async_payment_succeeded"
+	EventTypeCheckoutSessionCompleted                                         EventType = "checkout.session.completed"
+	EventTypeCheckoutSessionExpired                                           EventType = "checkout.session.expired"
+	EventTypeClimateOrderCanceled                                             EventType = "climate.order.canceled"
+	EventTypeClimateOrderCreated                                              EventType = "climate.order.created"
+	EventTypeClimateOrderDelayed                                              EventType = "climate.order.delayed"
+	EventTypeClimateOrderDelivered                                            EventType = "climate.order.delivered"
+	EventTypeClimateOrderProductSubstituted                                   EventType = "climate.order.product_substituted"
+	EventTypeClimateProductCreated                                            EventType = "climate.product.created"
+	EventTypeClimateProductPricingUpdated                                     EventType = "climate.product.pricing_updated"
+	EventTypeCouponCreated                                                    EventType = "coupon.created"
+	EventTypeCouponDeleted                                                    EventType = "coupon.deleted"
+	EventTypeCouponUpdated                                                    EventType = "coupon.updated"
+	EventTypeCreditNoteCreated                                                EventType = "credit_note.created"
+	EventTypeCreditNoteUpdated                                                EventType = "credit_note.updated"
+	EventTypeCreditNoteVoided                                                 EventType = "credit_note.voided"
+	EventTypeCustomerCreated                                                  EventType = "customer.created"
+	EventTypeCustomerDeleted                                                  EventType = "customer.deleted"
+	EventTypeCustomerDiscountCreated                                          EventType = "customer.discount.created"
+	EventTypeCustomerDiscountDeleted                                          EventType = "customer.discount.deleted"
+	EventTypeCustomerDiscountUpdated                                          EventType = "customer.discount.updated"
+	EventTypeCustomerSourceCreated                                            EventType = "customer.source.created"
+	EventTypeCustomerSourceDeleted                                            EventType = "customer.source.deleted"
+	EventTypeCustomerSourceExpiring                                           EventType = "customer.source.expiring"
+	EventTypeCustomerSourceUpdated                                            EventType = "customer.source.updated"
+	EventTypeCustomerSubscriptionCollectionPaused                             EventType = "customer.subscription.collection_paused"
+	EventTypeCustomerSubscriptionCollectionResumed                            EventType = "customer.subscription.collection_resumed"
+	EventTypeCustomerSubscriptionCreated                                      EventType = "customer.subscription.created"
+	EventTypeCustomerSubscriptionCustomEvent                                  EventType = "customer.subscription.custom_event"
+	EventTypeCustomerSubscriptionDeleted                                      EventType = "customer.subscription.deleted"
+	EventTypeCustomerSubscriptionPaused                                       EventType = "customer.subscription.paused"
+	EventTypeCustomerSubscriptionPendingUpdateApplied                         EventType = "customer.subscription.pending_update_applied"
+	EventTypeCustomerSubscriptionPendingUpdateExpired                         EventType = "customer.subscription.pending_update_expired"
+	EventTypeCustomerSubscriptionPriceMigrationFailed                         EventType = "customer.subscription.price_migration_failed"
+	EventTypeCustomerSubscriptionResumed                                      EventType = "customer.subscription.resumed"
+	EventTypeCustomerSubscriptionTrialWillEnd                                 EventType = "customer.subscription.trial_will_end"
+	EventTypeCustomerSubscriptionUpdated                                      EventType = "customer.subscription.updated"
+	EventTypeCustomerTaxIDCreated                                             EventType = "customer.tax_id.created"
+	EventTypeCustomerTaxIDDeleted                                             EventType = "customer.tax_id.deleted"
+	EventTypeCustomerTaxIDUpdated                                             EventType = "customer.tax_id.updated"
+	EventTypeCustomerUpdated                                                  EventType = "customer.updated"
+	EventTypeCustomerCashBalanceTransactionCreated                            EventType = "customer_cash_balance_transaction.created"
+	EventTypeEntitlementsActiveEntitlementSummaryUpdated                      EventType = "entitlements.active_entitlement_summary.updated"
+	EventTypeFileCreated                                                      EventType = "file.created"
+	EventTypeFinancialConnectionsAccountAccountNumbersUpdated                 EventType = "financial_connections.account.account_numbers_updated"
+	EventTypeFinancialConnectionsAccountCreated                               EventType = "financial_connections.account.created"
+	EventTypeFinancialConnectionsAccountDeactivated                           EventType = "financial_connections.account.deactivated"
+	EventTypeFinancialConnectionsAccountDisconnected                          EventType = "financial_connections.account.disconnected"
+	EventTypeFinancialConnectionsAccountExpectedDeactivationDateUpdated       EventType = "financial_connections.account.expected_deactivation_date_updated"
+	EventTypeFinancialConnectionsAccountReactivated                           EventType = "financial_connections.account.reactivated"
+	EventTypeFinancialConnectionsAccountRefreshedBalance                      EventType = "financial_connections.account.refreshed_balance"
+	EventTypeFinancialConnectionsAccountRefreshedInferredBalances             EventType = "financial_connections.account.refreshed_inferred_balances"
+	EventTypeFinancialConnectionsAccountRefreshedOwnership                    EventType = "financial_connections.account.refreshed_ownership"
+	EventTypeFinancialConnectionsAccountRefreshedTransactions                 EventType = "financial_connections.account.refreshed_transactions"
+	EventTypeFinancialConnectionsAccountSupportedPaymentMethodTypesUpdated    EventType = "financial_connections.account.supported_payment_method_types_updated"
+	EventTypeFinancialConnectionsAccountUpcomingAccountNumberExpiry           EventType = "financial_connections.account.upcoming_account_number_expiry"
+	EventTypeFinancialConnectionsAccountUpcomingDeactivation                  EventType = "financial_connections.account.upcoming_deactivation"
+	EventTypeFinancialConnectionsAuthorizationExpectedDeactivationDateUpdated EventType = "financial_connections.authorization.expected_deactivation_date_updated"
+	EventTypeFinancialConnectionsAuthorizationUpcomingDeactivation            EventType = "financial_connections.authorization.upcoming_deactivation"
+	EventTypeFinancialConnectionsSessionUpdated                               EventType = "financial_connections.session.updated"
+	EventTypeFxQuoteExpired                                                   EventType = "fx_quote.expired"
+	EventTypeIdentityVerificationSessionCanceled                              EventType = "identity.verification_session.canceled"
+	EventTypeIdentityVerificationSessionCreated                               EventType = "identity.verification_session.created"
+	EventTypeIdentityVerificationSessionProcessing                            EventType = "identity.verification_session.processing"
+	EventTypeIdentityVerificationSessionRedacted                              EventType = "identity.verification_session.redacted"
+	EventTypeIdentityVerificationSessionRequiresInput                         EventType = "identity.verification_session.requires_input"
+	EventTypeIdentityVerificationSessionVerified                              EventType = "identity.verification_session.verified"
+	EventTypeInvoiceCreated                                                   EventType = "invoice.created"
+	EventTypeInvoiceDeleted                                                   EventType = "invoice.deleted"
+	EventTypeInvoiceFinalizationFailed                                        EventType = "invoice.finalization_failed"
+	EventTypeInvoiceFinalized                                                 EventType = "invoice.finalized"
+	EventTypeInvoiceMarkedUncollectible                                       EventType = "invoice.marked_uncollectible"
+	EventTypeInvoiceOverdue                                                   EventType = "invoice.overdue"
+	EventTypeInvoiceOverpaid                                                  EventType = "invoice.overpaid"
+	EventTypeInvoicePaid                                                      EventType = "invoice.paid"
+	EventTypeInvoicePaymentOverpaid                                           EventType = "invoice.payment.overpaid"
+	EventTypeInvoicePaymentActionRequired                                     EventType = "invoice.payment_action_required"
+	EventTypeInvoicePaymentAttemptRequired                                    EventType = "invoice.payment_attempt_required"
+	EventTypeInvoicePaymentFailed                                             EventType = "invoice.payment_failed"
+	EventTypeInvoicePaymentSucceeded                                          EventType = "invoice.payment_succeeded"
+	EventTypeInvoiceSent                                                      EventType = "invoice.sent"
+	EventTypeInvoiceUpcoming                                                  EventType = "invoice.upcoming"
+	EventTypeInvoiceUpdated                                                   EventType = "invoice.updated"
+	EventTypeInvoiceVoided                                                    EventType = "invoice.voided"
+	EventTypeInvoiceWillBeDue                                                 EventType = "invoice.will_be_due"
+	EventTypeInvoicePaymentDetached                                           EventType = "invoice_payment.detached"
+	EventTypeInvoicePaymentPaid                                               EventType = "invoice_payment.paid"
+	EventTypeInvoiceitemCreated                                               EventType = "invoiceitem.created"
+	EventTypeInvoiceitemDeleted                                               EventType = "invoiceitem.deleted"
+	EventTypeIssuingAuthorizationCreated                                      EventType = "issuing_authorization.created"
+	EventTypeIssuingAuthorizationRequest                                      EventType = "issuing_authorization.request"
+	EventTypeIssuingAuthorizationUpdated                                      EventType = "issuing_authorization.updated"
+	EventTypeIssuingCardCreated                                               EventType = "issuing_card.created"
+	EventTypeIssuingCardUpdated                                               EventType = "issuing_card.updated"
+	EventTypeIssuingCardholderCreated                                         EventType = "issuing_cardholder.created"
+	EventTypeIssuingCardholderUpdated                                         EventType = "issuing_cardholder.updated"
+	EventTypeIssuingDisputeClosed                                             EventType = "issuing_dispute.closed"
+	EventTypeIssuingDisputeCreated                                            EventType = "issuing_dispute.created"
+	EventTypeIssuingDisputeFundsReinstated                                    EventType = "issuing_dispute.funds_reinstated"
+	EventTypeIssuingDisputeFundsRescinded                                     EventType = "issuing_dispute.funds_rescinded"
+	EventTypeIssuingDisputeSubmitted                                          EventType = "issuing_dispute.submitted"
+	EventTypeIssuingDisputeUpdated                                            EventType = "issuing_dispute.updated"
+	EventTypeIssuingDisputeSettlementDetailCreated                            EventType = "issuing_dispute_settlement_detail.created"
+	EventTypeIssuingDisputeSettlementDetailUpdated                            EventType = "issuing_dispute_settlement_detail.updated"
+	EventTypeIssuingFraudLiabilityDebitCreated                                EventType = "issuing_fraud_liability_debit.created"
+	EventTypeIssuingPersonalizationDesignActivated                            EventType = "issuing_personalization_design.activated"
+	EventTypeIssuingPersonalizationDesignDeactivated                          EventType = "issuing_personalization_design.deactivated"
+	EventTypeIssuingPersonalizationDesignRejected                             EventType = "issuing_personalization_design.rejected"
+	EventTypeIssuingPersonalizationDesignUpdated                              EventType = "issuing_personalization_design.updated"
+	EventTypeIssuingSettlementCreated                                         EventType = "issuing_settlement.created"
+	EventTypeIssuingSettlementUpdated                                         EventType = "issuing_settlement.updated"
+	EventTypeIssuingTokenCreated                                              EventType = "issuing_token.created"
+	EventTypeIssuingTokenUpdated                                              EventType = "issuing_token.updated"
+	EventTypeIssuingTransactionCreated                                        EventType = "issuing_transaction.created"
+	EventTypeIssuingTransactionPurchaseDetailsReceiptUpdated                  EventType = "issuing_transaction.purchase_details_receipt_updated"
+	EventTypeIssuingTransactionUpdated                                        EventType = "issuing_transaction.updated"
+	EventTypeMandateUpdated                                                   EventType = "mandate.updated"
+	EventTypePaymentIntentAmountCapturableUpdated                             EventType = "payment_intent.amount_capturable_updated"
+	EventTypePaymentIntentCanceled                                            EventType = "payment_intent.canceled"
+	EventTypePaymentIntentCreated                                             EventType = "payment_intent.created"
+	EventTypePaymentIntentPartiallyFunded                                     EventType = "payment_intent.partially_funded"
+	EventTypePaymentIntentPaymentFailed                                       EventType = "payment_intent.payment_failed"
+	EventTypePaymentIntentProcessing                                          EventType = "payment_intent.processing"
+	EventTypePaymentIntentRequiresAction                                      EventType = "payment_intent.requires_action"
+	EventTypePaymentIntentSucceeded                                           EventType = "payment_intent.succeeded"
+	EventTypePaymentLinkCreated                                               EventType = "payment_link.created"
+	EventTypePaymentLinkUpdated                                               EventType = "payment_link.updated"
+	EventTypePaymentMethodAttached                                            EventType = "payment_method.attached"
+	EventTypePaymentMethodAutomaticallyUpdated                                EventType = "payment_method.automatically_updated"
+	EventTypePaymentMethodDetached                                            EventType = "payment_method.detached"
+	EventTypePaymentMethodUpdated                                             EventType = "payment_method.updated"
+	EventTypePayoutCanceled                                                   EventType = "payout.canceled"
+	EventTypePayoutCreated                                                    EventType = "payout.created"
+	EventTypePayoutFailed                                                     EventType = "payout.failed"
+	EventTypePayoutPaid                                                       EventType = "payout.paid"
+	EventTypePayoutReconciliationCompleted                                    EventType = "payout.reconciliation_completed"
+	EventTypePayoutUpdated                                                    EventType = "payout.updated"
+	EventTypePersonCreated                                                    EventType = "person.created"
+	EventTypePersonDeleted                                                    EventType = "person.deleted"
+	EventTypePersonUpdated                                                    EventType = "person.updated"
+	EventTypePlanCreated                                                      EventType = "plan.created"
+	EventTypePlanDeleted                                                      EventType = "plan.deleted"
+	EventTypePlanUpdated                                                      EventType = "plan.updated"
+	EventTypePriceCreated                                                     EventType = "price.created"
+	EventTypePriceDeleted                                                     EventType = "price.deleted"
+	EventTypePriceUpdated                                                     EventType = "price.updated"
+	EventTypePrivacyRedactionJobCanceled                                      EventType = "privacy.redaction_job.canceled"
+	EventTypePrivacyRedactionJobCreated                                       EventType = "privacy.redaction_job.created"
+	EventTypePrivacyRedactionJobReady                                         EventType = "privacy.redaction_job.ready"
+	EventTypePrivacyRedactionJobSucceeded                                     EventType = "privacy.redaction_job.succeeded"
+	EventTypePrivacyRedactionJobValidationError                               EventType = "privacy.redaction_job.validation_error"
+	EventTypeProductCreated                                                   EventType = "product.created"
+	EventTypeProductDeleted                                                   EventType = "product.deleted"
+	EventTypeProductUpdated                                                   EventType = "product.updated"
+	EventTypePromotionCodeCreated                                             EventType = "promotion_code.created"
+	EventTypePromotionCodeUpdated                                             EventType = "promotion_code.updated"
+	EventTypeQuoteAcceptFailed                                                EventType = "quote.accept_failed"
+	EventTypeQuoteAccepted                                                    EventType = "quote.accepted"
+	EventTypeQuoteAccepting                                                   EventType = "quote.accepting"
+	EventTypeQuoteCanceled                                                    EventType = "quote.canceled"
+	EventTypeQuoteCreated                                                     EventType = "quote.created"
+	EventTypeQuoteDraft                                                       EventType = "quote.draft"
+	EventTypeQuoteFinalized                                                   EventType = "quote.finalized"
+	EventTypeQuoteReestimateFailed                                            EventType = "quote.reestimate_failed"
+	EventTypeQuoteReestimated                                                 EventType = "quote.reestimated"
+	EventTypeQuoteStale                                                       EventType = "quote.stale"
+	EventTypeRadarEarlyFraudWarningCreated                                    EventType = "radar.early_fraud_warning.created"
+	EventTypeRadarEarlyFraudWarningUpdated                                    EventType = "radar.early_fraud_warning.updated"
+	EventTypeRefundCreated                                                    EventType = "refund.created"
+	EventTypeRefundFailed                                                     EventType = "refund.failed"
+	EventTypeRefundUpdated                                                    EventType = "refund.updated"
+	EventTypeReportingReportRunFailed                                         EventType = "reporting.report_run.failed"
+	EventTypeReportingReportRunSucceeded                                      EventType = "reporting.report_run.succeeded"
+	EventTypeReportingReportTypeUpdated                                       EventType = "reporting.report_type.updated"
+	EventTypeReserveHoldCreated                                               EventType = "reserve.hold.created"
+	EventTypeReserveHoldUpdated                                               EventType = "reserve.hold.updated"
+	EventTypeReservePlanCreated                                               EventType = "reserve.plan.created"
+	EventTypeReservePlanDisabled                                              EventType = "reserve.plan.disabled"
+	EventTypeReservePlanExpired                                               EventType = "reserve.plan.expired"
+	EventTypeReservePlanUpdated                                               EventType = "reserve.plan.updated"
+	EventTypeReserveReleaseCreated                                            EventType = "reserve.release.created"
+	EventTypeReviewClosed                                                     EventType = "review.closed"
+	EventTypeReviewOpened                                                     EventType = "review.opened"
+	EventTypeSetupIntentCanceled                                              EventType = "setup_intent.canceled"
+	EventTypeSetupIntentCreated                                               EventType = "setup_intent.created"
+	EventTypeSetupIntentRequiresAction                                        EventType = "setup_intent.requires_action"
+	EventTypeSetupIntentSetupFailed                                           EventType = "setup_intent.setup_failed"
+	EventTypeSetupIntentSucceeded                                             EventType = "setup_intent.succeeded"
+	EventTypeSigmaScheduledQueryRunCreated                                    EventType = "sigma.scheduled_query_run.created"
+	EventTypeSourceCanceled                                                   EventType = "source.canceled"
+	EventTypeSourceChargeable                                                 EventType = "source.chargeable"
+	EventTypeSourceFailed                                                     EventType = "source.failed"
+	EventTypeSourceMandateNotification                                        EventType = "source.mandate_notification"
+	EventTypeSourceRefundAttributesRequired                                   EventType = "source.refund_attributes_required"
+	EventTypeSourceTransactionCreated                                         EventType = "source.transaction.created"
+	EventTypeSourceTransactionUpdated                                         EventType = "source.transaction.updated"
+	EventTypeSubscriptionScheduleAborted                                      EventType = "subscription_schedule.aborted"
+	EventTypeSubscriptionScheduleCanceled                                     EventType = "subscription_schedule.canceled"
+	EventTypeSubscriptionScheduleCompleted                                    EventType = "subscription_schedule.completed"
+	EventTypeSubscriptionScheduleCreated                                      EventType = "subscription_schedule.created"
+	EventTypeSubscriptionScheduleExpiring                                     EventType = "subscription_schedule.expiring"
+	EventTypeSubscriptionSchedulePriceMigrationFailed                         EventType = "subscription_schedule.price_migration_failed"
+	EventTypeSubscriptionScheduleReleased                                     EventType = "subscription_schedule.released"
+	EventTypeSubscriptionScheduleUpdated                                      EventType = "subscription_schedule.updated"
+	EventTypeTaxFormUpdated                                                   EventType = "tax.form.updated"
+	EventTypeTaxSettingsUpdated                                               EventType = "tax.settings.updated"
+	EventTypeTaxRateCreated                                                   EventType = "tax_rate.created"
+	EventTypeTaxRateUpdated                                                   EventType = "tax_rate.updated"
+	EventTypeTerminalReaderActionFailed                                       EventType = "terminal.reader.action_failed"
+	EventTypeTerminalReaderActionSucceeded                                    EventType = "terminal.reader.action_succeeded"
+	EventTypeTerminalReaderActionUpdated                                      EventType = "terminal.reader.action_updated"
+	EventTypeTestHelpersTestClockAdvancing                                    EventType = "test_helpers.test_clock.advancing"
+	EventTypeTestHelpersTestClockCreated                                      EventType = "test_helpers.test_clock.created"
+	EventTypeTestHelpersTestClockDeleted                                      EventType = "test_helpers.test_clock.deleted"
+	EventTypeTestHelpersTestClockInternalFailure                              EventType = "test_helpers.test_clock.internal_failure"
+	EventTypeTestHelpersTestClockReady                                        EventType = "test_helpers.test_clock.ready"
+	EventTypeTopupCanceled                                                    EventType = "topup.canceled"
+	EventTypeTopupCreated                                                     EventType = "topup.created"
+	EventTypeTopupFailed                                                      EventType = "topup.failed"
+	EventTypeTopupReversed                                                    EventType = "topup.reversed"
+	EventTypeTopupSucceeded                                                   EventType = "topup.succeeded"
+	EventTypeTransferCreated                                                  EventType = "transfer.created"
+	EventTypeTransferReversed                                                 EventType = "transfer.reversed"
+	EventTypeTransferUpdated                                                  EventType = "transfer.updated"
+	EventTypeTreasuryCreditReversalCreated                                    EventType = "treasury.credit_reversal.created"
+	EventTypeTreasuryCreditReversalPosted                                     EventType = "treasury.credit_reversal.posted"
+	EventTypeTreasuryDebitReversalCompleted                                   EventType = "treasury.debit_reversal.completed"
+	EventTypeTreasuryDebitReversalCreated                                     EventType = "treasury.debit_reversal.created"
+	EventTypeTreasuryDebitReversalInitialCreditGranted                        EventType = "treasury.debit_reversal.initial_credit_granted"
+	EventTypeTreasuryFinancialAccountClosed                                   EventType = "treasury.financial_account.closed"
+	EventTypeTreasuryFinancialAccountCreated                                  EventType = "treasury.financial_account.created"
+	EventTypeTreasuryFinancialAccountFeaturesStatusUpdated                    EventType = "treasury.financial_account.features_status_updated"
+	EventTypeTreasuryInboundTransferCanceled                                  EventType = "treasury.inbound_transfer.canceled"
+	EventTypeTreasuryInboundTransferCreated                                   EventType = "treasury.inbound_transfer.created"
+	EventTypeTreasuryInboundTransferFailed                                    EventType = "treasury.inbound_transfer.failed"
+	EventTypeTreasuryInboundTransferSucceeded                                 EventType = "treasury.inbound_transfer.succeeded"
+	EventTypeTreasuryOutboundPaymentCanceled                                  EventType = "treasury.outbound_payment.canceled"
+	EventTypeTreasuryOutboundPaymentCreated                                   EventType = "treasury.outbound_payment.created"
+	EventTypeTreasuryOutboundPaymentExpectedArrivalDateUpdated                EventType = "treasury.outbound_payment.expected_arrival_date_updated"
+	EventTypeTreasuryOutboundPaymentFailed                                    EventType = "treasury.outbound_payment.failed"
+	EventTypeTreasuryOutboundPaymentPosted                                    EventType = "treasury.outbound_payment.posted"
+	EventTypeTreasuryOutboundPaymentReturned                                  EventType = "treasury.outbound_payment.returned"
+	EventTypeTreasuryOutboundPaymentTrackingDetailsUpdated                    EventType = "treasury.outbound_payment.tracking_details_updated"
+	EventTypeTreasuryOutboundTransferCanceled                                 EventType = "treasury.outbound_transfer.canceled"
+	EventTypeTreasuryOutboundTransferCreated                                  EventType = "treasury.outbound_transfer.created"
+	EventTypeTreasuryOutboundTransferExpectedArrivalDateUpdated               EventType = "treasury.outbound_transfer.expected_arrival_date_updated"
+	EventTypeTreasuryOutboundTransferFailed                                   EventType = "treasury.outbound_transfer.failed"
+	EventTypeTreasuryOutboundTransferPosted                                   EventType = "treasury.outbound_transfer.posted"
+	EventTypeTreasuryOutboundTransferReturned                                 EventType = "treasury.outbound_transfer.returned"
+	EventTypeTreasuryOutboundTransferTrackingDetailsUpdated                   EventType = "treasury.outbound_transfer.tracking_details_updated"
+	EventTypeTreasuryReceivedCreditCreated                                    EventType = "treasury.received_credit.created"
+	EventTypeTreasuryReceivedCreditFailed                                     EventType = "treasury.received_credit.failed"
+	EventTypeTreasuryReceivedCreditSucceeded                                  EventType = "treasury.received_credit.succeeded"
+	EventTypeTreasuryReceivedDebitCreated                                     EventType = "treasury.received_debit.created"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v EventType) Known() bool {
+	return payload.Known(string(v), "|account.application.authorized|account.application.deauthorized|account.external_account.created|"+
+		"account.external_account.deleted|account.external_account.updated|account.updated|"+
+		"account_notice.created|account_notice.updated|application_fee.created|application_fee.refund.updated|"+
+		"application_fee.refunded|balance.available|balance_settings.updated|billing.alert.triggered|"+
+		"billing.credit_balance_transaction.created|billing.credit_grant.created|billing.credit_grant.updated|"+
+		"billing.meter.created|billing.meter.deactivated|billing.meter.reactivated|billing.meter.updated|"+
+		"billing_portal.configuration.created|billing_portal.configuration.updated|billing_portal.session.created|"+
+		"capability.updated|capital.financing_offer.accepted|capital.financing_offer.accepted_other_offer|"+
+		"capital.financing_offer.canceled|capital.financing_offer.created|capital.financing_offer.expired|"+
+		"capital.financing_offer.fully_repaid|capital.financing_offer.paid_out|capital.financing_offer.rejected|"+
+		"capital.financing_offer.replacement_created|capital.financing_summary.line_of_credit_update|"+
+		"capital.financing_transaction.created|cash_balance.funds_available|charge.captured|"+
+		"charge.dispute.closed|charge.dispute.created|charge.dispute.funds_reinstated|charge.dispute.funds_withdrawn|"+
+		"charge.dispute.updated|charge.expired|charge.failed|charge.pending|charge.refund.updated|"+
+		"charge.refunded|charge.succeeded|charge.updated|checkout.session.async_payment_failed|"+
+		"checkout.session.async_payment_succeeded|checkout.session.completed|checkout.session.expired|"+
+		"climate.order.canceled|climate.order.created|climate.order.delayed|climate.order.delivered|"+
+		"climate.order.product_substituted|climate.product.created|climate.product.pricing_updated|"+
+		"coupon.created|coupon.deleted|coupon.updated|credit_note.created|credit_note.updated|"+
+		"credit_note.voided|customer.created|customer.deleted|customer.discount.created|customer.discount.deleted|"+
+		"customer.discount.updated|customer.source.created|customer.source.deleted|customer.source.expiring|"+
+		"customer.source.updated|customer.subscription.collection_paused|customer.subscription.collection_resumed|"+
+		"customer.subscription.created|customer.subscription.custom_event|customer.subscription.deleted|"+
+		"customer.subscription.paused|customer.subscription.pending_update_applied|customer.subscription.pending_update_expired|"+
+		"customer.subscription.price_migration_failed|customer.subscription.resumed|customer.subscription.trial_will_end|"+
+		"customer.subscription.updated|customer.tax_id.created|customer.tax_id.deleted|customer.tax_id.updated|"+
+		"customer.updated|customer_cash_balance_transaction.created|entitlements.active_entitlement_summary.updated|"+
+		"file.created|financial_connections.account.account_numbers_updated|financial_connections.account.created|"+
+		"financial_connections.account.deactivated|financial_connections.account.disconnected|"+
+		"financial_connections.account.expected_deactivation_date_updated|financial_connections.account.reactivated|"+
+		"financial_connections.account.refreshed_balance|financial_connections.account.refreshed_inferred_balances|"+
+		"financial_connections.account.refreshed_ownership|financial_connections.account.refreshed_transactions|"+
+		"financial_connections.account.supported_payment_method_types_updated|financial_connections.account.upcoming_account_number_expiry|"+
+		"financial_connections.account.upcoming_deactivation|financial_connections.authorization.expected_deactivation_date_updated|"+
+		"financial_connections.authorization.upcoming_deactivation|financial_connections.session.updated|"+
+		"fx_quote.expired|identity.verification_session.canceled|identity.verification_session.created|"+
+		"identity.verification_session.processing|identity.verification_session.redacted|"+
+		"identity.verification_session.requires_input|identity.verification_session.verified|"+
+		"invoice.created|invoice.deleted|invoice.finalization_failed|invoice.finalized|invoice.marked_uncollectible|"+
+		"invoice.overdue|invoice.overpaid|invoice.paid|invoice.payment.overpaid|invoice.payment_action_required|"+
+		"invoice.payment_attempt_required|invoice.payment_failed|invoice.payment_succeeded|"+
+		"invoice.sent|invoice.upcoming|invoice.updated|invoice.voided|invoice.will_be_due|"+
+		"invoice_payment.detached|invoice_payment.paid|invoiceitem.created|invoiceitem.deleted|"+
+		"issuing_authorization.created|issuing_authorization.request|issuing_authorization.updated|"+
+		"issuing_card.created|issuing_card.updated|issuing_cardholder.created|issuing_cardholder.updated|"+
+		"issuing_dispute.closed|issuing_dispute.created|issuing_dispute.funds_reinstated|"+
+		"issuing_dispute.funds_rescinded|issuing_dispute.submitted|issuing_dispute.updated|"+
+		"issuing_dispute_settlement_detail.created|issuing_dispute_settlement_detail.updated|"+
+		"issuing_fraud_liability_debit.created|issuing_personalization_design.activated|issuing_personalization_design.deactivated|"+
+		"issuing_personalization_design.rejected|issuing_personalization_design.updated|issuing_settlement.created|"+
+		"issuing_settlement.updated|issuing_token.created|issuing_token.updated|issuing_transaction.created|"+
+		"issuing_transaction.purchase_details_receipt_updated|issuing_transaction.updated|"+
+		"mandate.updated|payment_intent.amount_capturable_updated|payment_intent.canceled|"+
+		"payment_intent.created|payment_intent.partially_funded|payment_intent.payment_failed|"+
+		"payment_intent.processing|payment_intent.requires_action|payment_intent.succeeded|"+
+		"payment_link.created|payment_link.updated|payment_method.attached|payment_method.automatically_updated|"+
+		"payment_method.detached|payment_method.updated|payout.canceled|payout.created|payout.failed|"+
+		"payout.paid|payout.reconciliation_completed|payout.updated|person.created|person.deleted|"+
+		"person.updated|plan.created|plan.deleted|plan.updated|price.created|price.deleted|"+
+		"price.updated|privacy.redaction_job.canceled|privacy.redaction_job.created|privacy.redaction_job.ready|"+
+		"privacy.redaction_job.succeeded|privacy.redaction_job.validation_error|product.created|"+
+		"product.deleted|product.updated|promotion_code.created|promotion_code.updated|quote.accept_failed|"+
+		"quote.accepted|quote.accepting|quote.canceled|quote.created|quote.draft|quote.finalized|"+
+		"quote.reestimate_failed|quote.reestimated|quote.stale|radar.early_fraud_warning.created|"+
+		"radar.early_fraud_warning.updated|refund.created|refund.failed|refund.updated|reporting.report_run.failed|"+
+		"reporting.report_run.succeeded|reporting.report_type.updated|reserve.hold.created|"+
+		"reserve.hold.updated|reserve.plan.created|reserve.plan.disabled|reserve.plan.expired|"+
+		"reserve.plan.updated|reserve.release.created|review.closed|review.opened|setup_intent.canceled|"+
+		"setup_intent.created|setup_intent.requires_action|setup_intent.setup_failed|setup_intent.succeeded|"+
+		"sigma.scheduled_query_run.created|source.canceled|source.chargeable|source.failed|"+
+		"source.mandate_notification|source.refund_attributes_required|source.transaction.created|"+
+		"source.transaction.updated|subscription_schedule.aborted|subscription_schedule.canceled|"+
+		"subscription_schedule.completed|subscription_schedule.created|subscription_schedule.expiring|"+
+		"subscription_schedule.price_migration_failed|subscription_schedule.released|subscription_schedule.updated|"+
+		"tax.form.updated|tax.settings.updated|tax_rate.created|tax_rate.updated|terminal.reader.action_failed|"+
+		"terminal.reader.action_succeeded|terminal.reader.action_updated|test_helpers.test_clock.advancing|"+
+		"test_helpers.test_clock.created|test_helpers.test_clock.deleted|test_helpers.test_clock.internal_failure|"+
+		"test_helpers.test_clock.ready|topup.canceled|topup.created|topup.failed|topup.reversed|"+
+		"topup.succeeded|transfer.created|transfer.reversed|transfer.updated|treasury.credit_reversal.created|"+
+		"treasury.credit_reversal.posted|treasury.debit_reversal.completed|treasury.debit_reversal.created|"+
+		"treasury.debit_reversal.initial_credit_granted|treasury.financial_account.closed|"+
+		"treasury.financial_account.created|treasury.financial_account.features_status_updated|"+
+		"treasury.inbound_transfer.canceled|treasury.inbound_transfer.created|treasury.inbound_transfer.failed|"+
+		"treasury.inbound_transfer.succeeded|treasury.outbound_payment.canceled|treasury.outbound_payment.created|"+
+		"treasury.outbound_payment.expected_arrival_date_updated|treasury.outbound_payment.failed|"+
+		"treasury.outbound_payment.posted|treasury.outbound_payment.returned|treasury.outbound_payment.tracking_details_updated|"+
+		"treasury.outbound_transfer.canceled|treasury.outbound_transfer.created|treasury.outbound_transfer.expected_arrival_date_updated|"+
+		"treasury.outbound_transfer.failed|treasury.outbound_transfer.posted|treasury.outbound_transfer.returned|"+
+		"treasury.outbound_transfer.tracking_details_updated|treasury.received_credit.created|"+
+		"treasury.received_credit.failed|treasury.received_credit.succeeded|treasury.received_debit.created|")
+}
+
+// FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem is what the field
+// SupportedNetworksItem of FundingInstructionsBankTransferFinancialAddress holds.
+type FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem string
+
+// The values of FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem that the schema
+// knows.
+const (
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemAch            FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "ach"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemBacs           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "bacs"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemChaps          FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "chaps"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemDomesticWireUs FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "domestic_wire_us"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemFps            FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "fps"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSEPA           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "sepa"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSpei           FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "spei"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemSwift          FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "swift"
+	FundingInstructionsBankTransferFinancialAddressSupportedNetworksItemZengin         FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem = "zengin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v FundingInstructionsBankTransferFinancialAddressSupportedNetworksItem) Known() bool {
+	return payload.Known(string(v), "|ach|bacs|chaps|domestic_wire_us|fps|sepa|spei|swift|zengin|")
+}
+
+// FundingInstructionsBankTransferFinancialAddressType is what the field Type of
+// FundingInstructionsBankTransferFinancialAddress holds.
+type FundingInstructionsBankTransferFinancialAddressType string
+
+// The values of FundingInstructionsBankTransferFinancialAddressType that the schema knows.
+const (
+	FundingInstructionsBankTransferFinancialAddressTypeAba      FundingInstructionsBankTransferFinancialAddressType = "aba"
+	FundingInstructionsBankTransferFinancialAddressTypeIBAN     FundingInstructionsBankTransferFinancialAddressType = "iban"
+	FundingInstructionsBankTransferFinancialAddressTypeSortCode FundingInstructionsBankTransferFinancialAddressType = "sort_code"
+	FundingInstructionsBankTransferFinancialAddressTypeSpei     FundingInstructionsBankTransferFinancialAddressType = "spei"
+	FundingInstructionsBankTransferFinancialAddressTypeSwift    FundingInstructionsBankTransferFinancialAddressType = "swift"
+	FundingInstructionsBankTransferFinancialAddressTypeZengin   FundingInstructionsBankTransferFinancialAddressType = "zengin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v FundingInstructionsBankTransferFinancialAddressType) Known() bool {
+	return payload.Known(string(v), "|aba|iban|sort_code|spei|swift|zengin|")
+}
+
+// InvoicesPaymentSettingsPaymentMethodTypesItem is what the field PaymentMethodTypesItem of
+// InvoicesPaymentSettings holds.
+type InvoicesPaymentSettingsPaymentMethodTypesItem string
+
+// The values of InvoicesPaymentSettingsPaymentMethodTypesItem that the schema knows.
+const (
+	InvoicesPaymentSettingsPaymentMethodTypesItemAchCreditTransfer  InvoicesPaymentSettingsPaymentMethodTypesItem = "ach_credit_transfer"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAchDebit           InvoicesPaymentSettingsPaymentMethodTypesItem = "ach_debit"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAcssDebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "acss_debit"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAffirm             InvoicesPaymentSettingsPaymentMethodTypesItem = "affirm"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAlipay             InvoicesPaymentSettingsPaymentMethodTypesItem = "alipay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAmazonPay          InvoicesPaymentSettingsPaymentMethodTypesItem = "amazon_pay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemAuBecsDebit        InvoicesPaymentSettingsPaymentMethodTypesItem = "au_becs_debit"
+	InvoicesPaymentSettingsPaymentMethodTypesItemBacsDebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "bacs_debit"
+	InvoicesPaymentSettingsPaymentMethodTypesItemBancontact         InvoicesPaymentSettingsPaymentMethodTypesItem = "bancontact"
+	InvoicesPaymentSettingsPaymentMethodTypesItemBillie             InvoicesPaymentSettingsPaymentMethodTypesItem = "billie"
+	InvoicesPaymentSettingsPaymentMethodTypesItemBlik               InvoicesPaymentSettingsPaymentMethodTypesItem = "blik"
+	InvoicesPaymentSettingsPaymentMethodTypesItemBoleto             InvoicesPaymentSettingsPaymentMethodTypesItem = "boleto"
+	InvoicesPaymentSettingsPaymentMethodTypesItemCard               InvoicesPaymentSettingsPaymentMethodTypesItem = "card"
+	InvoicesPaymentSettingsPaymentMethodTypesItemCashapp            InvoicesPaymentSettingsPaymentMethodTypesItem = "cashapp"
+	InvoicesPaymentSettingsPaymentMethodTypesItemCrypto             InvoicesPaymentSettingsPaymentMethodTypesItem = "crypto"
+	InvoicesPaymentSettingsPaymentMethodTypesItemCustom             InvoicesPaymentSettingsPaymentMethodTypesItem = "custom"
+	InvoicesPaymentSettingsPaymentMethodTypesItemCustomerBalance    InvoicesPaymentSettingsPaymentMethodTypesItem = "customer_balance"
+	InvoicesPaymentSettingsPaymentMethodTypesItemEps                InvoicesPaymentSettingsPaymentMethodTypesItem = "eps"
+	InvoicesPaymentSettingsPaymentMethodTypesItemFpx                InvoicesPaymentSettingsPaymentMethodTypesItem = "fpx"
+	InvoicesPaymentSettingsPaymentMethodTypesItemGiropay            InvoicesPaymentSettingsPaymentMethodTypesItem = "giropay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemGrabpay            InvoicesPaymentSettingsPaymentMethodTypesItem = "grabpay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemIDBankTransfer     InvoicesPaymentSettingsPaymentMethodTypesItem = "id_bank_transfer"
+	InvoicesPaymentSettingsPaymentMethodTypesItemIdeal              InvoicesPaymentSettingsPaymentMethodTypesItem = "ideal"
+	InvoicesPaymentSettingsPaymentMethodTypesItemJpCreditTransfer   InvoicesPaymentSettingsPaymentMethodTypesItem = "jp_credit_transfer"
+	InvoicesPaymentSettingsPaymentMethodTypesItemKakaoPay           InvoicesPaymentSettingsPaymentMethodTypesItem = "kakao_pay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemKlarna             InvoicesPaymentSettingsPaymentMethodTypesItem = "klarna"
+	InvoicesPaymentSettingsPaymentMethodTypesItemKonbini            InvoicesPaymentSettingsPaymentMethodTypesItem = "konbini"
+	InvoicesPaymentSettingsPaymentMethodTypesItemKrCard             InvoicesPaymentSettingsPaymentMethodTypesItem = "kr_card"
+	InvoicesPaymentSettingsPaymentMethodTypesItemLink               InvoicesPaymentSettingsPaymentMethodTypesItem = "link"
+	InvoicesPaymentSettingsPaymentMethodTypesItemMbWay              InvoicesPaymentSettingsPaymentMethodTypesItem = "mb_way"
+	InvoicesPaymentSettingsPaymentMethodTypesItemMultibanco         InvoicesPaymentSettingsPaymentMethodTypesItem = "multibanco"
+	InvoicesPaymentSettingsPaymentMethodTypesItemNaverPay           InvoicesPaymentSettingsPaymentMethodTypesItem = "naver_pay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemNzBankAccount      InvoicesPaymentSettingsPaymentMethodTypesItem = "nz_bank_account"
+	InvoicesPaymentSettingsPaymentMethodTypesItemP24                InvoicesPaymentSettingsPaymentMethodTypesItem = "p24"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPayByBank          InvoicesPaymentSettingsPaymentMethodTypesItem = "pay_by_bank"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPayco              InvoicesPaymentSettingsPaymentMethodTypesItem = "payco"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPaynow             InvoicesPaymentSettingsPaymentMethodTypesItem = "paynow"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPaypal             InvoicesPaymentSettingsPaymentMethodTypesItem = "paypal"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPayto              InvoicesPaymentSettingsPaymentMethodTypesItem = "payto"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPix                InvoicesPaymentSettingsPaymentMethodTypesItem = "pix"
+	InvoicesPaymentSettingsPaymentMethodTypesItemPromptpay          InvoicesPaymentSettingsPaymentMethodTypesItem = "promptpay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemRevolutPay         InvoicesPaymentSettingsPaymentMethodTypesItem = "revolut_pay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemSatispay           InvoicesPaymentSettingsPaymentMethodTypesItem = "satispay"
+	InvoicesPaymentSettingsPaymentMethodTypesItemSEPACreditTransfer InvoicesPaymentSettingsPaymentMethodTypesItem = "sepa_credit_transfer"
+	InvoicesPaymentSettingsPaymentMethodTypesItemSEPADebit          InvoicesPaymentSettingsPaymentMethodTypesItem = "sepa_debit"
+	InvoicesPaymentSettingsPaymentMethodTypesItemSofort             InvoicesPaymentSettingsPaymentMethodTypesItem = "sofort"
+	InvoicesPaymentSettingsPaymentMethodTypesItemStripeBalance      InvoicesPaymentSettingsPaymentMethodTypesItem = "stripe_balance"
+	InvoicesPaymentSettingsPaymentMethodTypesItemSwish              InvoicesPaymentSettingsPaymentMethodTypesItem = "swish"
+	InvoicesPaymentSettingsPaymentMethodTypesItemTwint              InvoicesPaymentSettingsPaymentMethodTypesItem = "twint"
+	InvoicesPaymentSettingsPaymentMethodTypesItemUpi                InvoicesPaymentSettingsPaymentMethodTypesItem = "upi"
+	InvoicesPaymentSettingsPaymentMethodTypesItemUsBankAccount      InvoicesPaymentSettingsPaymentMethodTypesItem = "us_bank_account"
+	InvoicesPaymentSettingsPaymentMethodTypesItemWechatPay          InvoicesPaymentSettingsPaymentMethodTypesItem = "wechat_pay"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicesPaymentSettingsPaymentMethodTypesItem) Known() bool {
+	return payload.Known(string(v), "|ach_credit_transfer|ach_debit|acss_debit|affirm|alipay|amazon_pay|au_becs_debit|"+
+		"bacs_debit|bancontact|billie|blik|boleto|card|cashapp|crypto|custom|customer_balance|"+
+		"eps|fpx|giropay|grabpay|id_bank_transfer|ideal|jp_credit_transfer|kakao_pay|klarna|"+
+		"konbini|kr_card|link|mb_way|multibanco|naver_pay|nz_bank_account|p24|pay_by_bank|"+
+		"payco|paynow|paypal|payto|pix|promptpay|revolut_pay|satispay|sepa_credit_transfer|"+
+		"sepa_debit|sofort|stripe_balance|swish|twint|upi|us_bank_account|wechat_pay|")
+}
+
+// InvoicesPaymentsInvoicePaymentAssociatedPaymentType is what the field Type of
+// InvoicesPaymentsInvoicePaymentAssociatedPayment holds.
+type InvoicesPaymentsInvoicePaymentAssociatedPaymentType string
+
+// The values of InvoicesPaymentsInvoicePaymentAssociatedPaymentType that the schema knows.
+const (
+	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypeCharge        InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "charge"
+	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentIntent InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "payment_intent"
+	InvoicesPaymentsInvoicePaymentAssociatedPaymentTypePaymentRecord InvoicesPaymentsInvoicePaymentAssociatedPaymentType = "payment_record"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicesPaymentsInvoicePaymentAssociatedPaymentType) Known() bool {
+	return payload.Known(string(v), "|charge|payment_intent|payment_record|")
+}
+
+// InvoicesResourceInvoiceTaxIDType is what the field Type of InvoicesResourceInvoiceTaxID holds.
+type InvoicesResourceInvoiceTaxIDType string
+
+// The values of InvoicesResourceInvoiceTaxIDType that the schema knows.
+const (
+	InvoicesResourceInvoiceTaxIDTypeAdNrt    InvoicesResourceInvoiceTaxIDType = "ad_nrt"
+	InvoicesResourceInvoiceTaxIDTypeAeTrn    InvoicesResourceInvoiceTaxIDType = "ae_trn"
+	InvoicesResourceInvoiceTaxIDTypeAlTin    InvoicesResourceInvoiceTaxIDType = "al_tin"
+	InvoicesResourceInvoiceTaxIDTypeAmTin    InvoicesResourceInvoiceTaxIDType = "am_tin"
+	InvoicesResourceInvoiceTaxIDTypeAoTin    InvoicesResourceInvoiceTaxIDType = "ao_tin"
+	InvoicesResourceInvoiceTaxIDTypeArCuit   InvoicesResourceInvoiceTaxIDType = "ar_cuit"
+	InvoicesResourceInvoiceTaxIDTypeAuAbn    InvoicesResourceInvoiceTaxIDType = "au_abn"
+	InvoicesResourceInvoiceTaxIDTypeAuArn    InvoicesResourceInvoiceTaxIDType = "au_arn"
+	InvoicesResourceInvoiceTaxIDTypeAwTin    InvoicesResourceInvoiceTaxIDType = "aw_tin"
+	InvoicesResourceInvoiceTaxIDTypeAzTin    InvoicesResourceInvoiceTaxIDType = "az_tin"
+	InvoicesResourceInvoiceTaxIDTypeBaTin    InvoicesResourceInvoiceTaxIDType = "ba_tin"
+	InvoicesResourceInvoiceTaxIDTypeBbTin    InvoicesResourceInvoiceTaxIDType = "bb_tin"
+	InvoicesResourceInvoiceTaxIDTypeBdBin    InvoicesResourceInvoiceTaxIDType = "bd_bin"
+	InvoicesResourceInvoiceTaxIDTypeBfIfu    InvoicesResourceInvoiceTaxIDType = "bf_ifu"
+	InvoicesResourceInvoiceTaxIDTypeBgUic    InvoicesResourceInvoiceTaxIDType = "bg_uic"
+	InvoicesResourceInvoiceTaxIDTypeBhVAT    InvoicesResourceInvoiceTaxIDType = "bh_vat"
+	InvoicesResourceInvoiceTaxIDTypeBjIfu    InvoicesResourceInvoiceTaxIDType = "bj_ifu"
+	InvoicesResourceInvoiceTaxIDTypeBoTin    InvoicesResourceInvoiceTaxIDType = "bo_tin"
+	InvoicesResourceInvoiceTaxIDTypeBrCnpj   InvoicesResourceInvoiceTaxIDType = "br_cnpj"
+	InvoicesResourceInvoiceTaxIDTypeBrCpf    InvoicesResourceInvoiceTaxIDType = "br_cpf"
+	InvoicesResourceInvoiceTaxIDTypeBsTin    InvoicesResourceInvoiceTaxIDType = "bs_tin"
+	InvoicesResourceInvoiceTaxIDTypeByTin    InvoicesResourceInvoiceTaxIDType = "by_tin"
+	InvoicesResourceInvoiceTaxIDTypeCaBn     InvoicesResourceInvoiceTaxIDType = "ca_bn"
+	InvoicesResourceInvoiceTaxIDTypeCaGstHst InvoicesResourceInvoiceTaxIDType = "ca_gst_hst"
+	InvoicesResourceInvoiceTaxIDTypeCaPstBc  InvoicesResourceInvoiceTaxIDType = "ca_pst_bc"
+	InvoicesResourceInvoiceTaxIDTypeCaPstMb  InvoicesResourceInvoiceTaxIDType = "ca_pst_mb"
+	InvoicesResourceInvoiceTaxIDTypeCaPstSk  InvoicesResourceInvoiceTaxIDType = "ca_pst_sk"
+	InvoicesResourceInvoiceTaxIDTypeCaQst    InvoicesResourceInvoiceTaxIDType = "ca_qst"
+	InvoicesResourceInvoiceTaxIDTypeCdNif    InvoicesResourceInvoiceTaxIDType = "cd_nif"
+	InvoicesResourceInvoiceTaxIDTypeChUID    InvoicesResourceInvoiceTaxIDType = "ch_uid"
+	InvoicesResourceInvoiceTaxIDTypeChVAT    InvoicesResourceInvoiceTaxIDType = "ch_vat"
+	InvoicesResourceInvoiceTaxIDTypeClTin    InvoicesResourceInvoiceTaxIDType = "cl_tin"
+	InvoicesResourceInvoiceTaxIDTypeCmNiu    InvoicesResourceInvoiceTaxIDType = "cm_niu"
+	InvoicesResourceInvoiceTaxIDTypeCnTin    InvoicesResourceInvoiceTaxIDType = "cn_tin"
+	InvoicesResourceInvoiceTaxIDTypeCoNit    InvoicesResourceInvoiceTaxIDType = "co_nit"
+	InvoicesResourceInvoiceTaxIDTypeCrTin    InvoicesResourceInvoiceTaxIDType = "cr_tin"
+	InvoicesResourceInvoiceTaxIDTypeCvNif    InvoicesResourceInvoiceTaxIDType = "cv_nif"
+	InvoicesResourceInvoiceTaxIDTypeDeStn    InvoicesResourceInvoiceTaxIDType = "de_stn"
+	InvoicesResourceInvoiceTaxIDTypeDoRcn    InvoicesResourceInvoiceTaxIDType = "do_rcn"
+	InvoicesResourceInvoiceTaxIDTypeEcRuc    InvoicesResourceInvoiceTaxIDType = "ec_ruc"
+	InvoicesResourceInvoiceTaxIDTypeEgTin    InvoicesResourceInvoiceTaxIDType = "eg_tin"
+	InvoicesResourceInvoiceTaxIDTypeEsCif    InvoicesResourceInvoiceTaxIDType = "es_cif"
+	InvoicesResourceInvoiceTaxIDTypeEtTin    InvoicesResourceInvoiceTaxIDType = "et_tin"
+	InvoicesResourceInvoiceTaxIDTypeEuOSsVAT InvoicesResourceInvoiceTaxIDType = "eu_oss_vat"
+	InvoicesResourceInvoiceTaxIDTypeEuVAT    InvoicesResourceInvoiceTaxIDType = "eu_vat"
+	InvoicesResourceInvoiceTaxIDTypeFoVAT    InvoicesResourceInvoiceTaxIDType = "fo_vat"
+	InvoicesResourceInvoiceTaxIDTypeGbVAT    InvoicesResourceInvoiceTaxIDType = "gb_vat"
+	InvoicesResourceInvoiceTaxIDTypeGeVAT    InvoicesResourceInvoiceTaxIDType = "ge_vat"
+	InvoicesResourceInvoiceTaxIDTypeGiTin    InvoicesResourceInvoiceTaxIDType = "gi_tin"
+	InvoicesResourceInvoiceTaxIDTypeGnNif    InvoicesResourceInvoiceTaxIDType = "gn_nif"
+	InvoicesResourceInvoiceTaxIDTypeHkBr     InvoicesResourceInvoiceTaxIDType = "hk_br"
+	InvoicesResourceInvoiceTaxIDTypeHrOib    InvoicesResourceInvoiceTaxIDType = "hr_oib"
+	InvoicesResourceInvoiceTaxIDTypeHuTin    InvoicesResourceInvoiceTaxIDType = "hu_tin"
+	InvoicesResourceInvoiceTaxIDTypeIcNif    InvoicesResourceInvoiceTaxIDType = "ic_nif"
+	InvoicesResourceInvoiceTaxIDTypeIDNpwp   InvoicesResourceInvoiceTaxIDType = "id_npwp"
+	InvoicesResourceInvoiceTaxIDTypeIlVAT    InvoicesResourceInvoiceTaxIDType = "il_vat"
+	InvoicesResourceInvoiceTaxIDTypeInGst    InvoicesResourceInvoiceTaxIDType = "in_gst"
+	InvoicesResourceInvoiceTaxIDTypeIsVAT    InvoicesResourceInvoiceTaxIDType = "is_vat"
+	InvoicesResourceInvoiceTaxIDTypeItCf     InvoicesResourceInvoiceTaxIDType = "it_cf"
+	InvoicesResourceInvoiceTaxIDTypeJpCn     InvoicesResourceInvoiceTaxIDType = "jp_cn"
+	InvoicesResourceInvoiceTaxIDTypeJpRn     InvoicesResourceInvoiceTaxIDType = "jp_rn"
+	InvoicesResourceInvoiceTaxIDTypeJpTrn    InvoicesResourceInvoiceTaxIDType = "jp_trn"
+	InvoicesResourceInvoiceTaxIDTypeKePIN    InvoicesResourceInvoiceTaxIDType = "ke_pin"
+	InvoicesResourceInvoiceTaxIDTypeKgTin    InvoicesResourceInvoiceTaxIDType = "kg_tin"
+	InvoicesResourceInvoiceTaxIDTypeKhTin    InvoicesResourceInvoiceTaxIDType = "kh_tin"
+	InvoicesResourceInvoiceTaxIDTypeKrBrn    InvoicesResourceInvoiceTaxIDType = "kr_brn"
+	InvoicesResourceInvoiceTaxIDTypeKzBin    InvoicesResourceInvoiceTaxIDType = "kz_bin"
+	InvoicesResourceInvoiceTaxIDTypeLaTin    InvoicesResourceInvoiceTaxIDType = "la_tin"
+	InvoicesResourceInvoiceTaxIDTypeLiUID    InvoicesResourceInvoiceTaxIDType = "li_uid"
+	InvoicesResourceInvoiceTaxIDTypeLiVAT    InvoicesResourceInvoiceTaxIDType = "li_vat"
+	InvoicesResourceInvoiceTaxIDTypeLkVAT    InvoicesResourceInvoiceTaxIDType = "lk_vat"
+	InvoicesResourceInvoiceTaxIDTypeMaVAT    InvoicesResourceInvoiceTaxIDType = "ma_vat"
+	InvoicesResourceInvoiceTaxIDTypeMdVAT    InvoicesResourceInvoiceTaxIDType = "md_vat"
+	InvoicesResourceInvoiceTaxIDTypeMePib    InvoicesResourceInvoiceTaxIDType = "me_pib"
+	InvoicesResourceInvoiceTaxIDTypeMkVAT    InvoicesResourceInvoiceTaxIDType = "mk_vat"
+	InvoicesResourceInvoiceTaxIDTypeMrNif    InvoicesResourceInvoiceTaxIDType = "mr_nif"
+	InvoicesResourceInvoiceTaxIDTypeMxRfc    InvoicesResourceInvoiceTaxIDType = "mx_rfc"
+	InvoicesResourceInvoiceTaxIDTypeMyFrp    InvoicesResourceInvoiceTaxIDType = "my_frp"
+	InvoicesResourceInvoiceTaxIDTypeMyItn    InvoicesResourceInvoiceTaxIDType = "my_itn"
+	InvoicesResourceInvoiceTaxIDTypeMySst    InvoicesResourceInvoiceTaxIDType = "my_sst"
+	InvoicesResourceInvoiceTaxIDTypeNgTin    InvoicesResourceInvoiceTaxIDType = "ng_tin"
+	InvoicesResourceInvoiceTaxIDTypeNoVAT    InvoicesResourceInvoiceTaxIDType = "no_vat"
+	InvoicesResourceInvoiceTaxIDTypeNoVoec   InvoicesResourceInvoiceTaxIDType = "no_voec"
+	InvoicesResourceInvoiceTaxIDTypeNpPan    InvoicesResourceInvoiceTaxIDType = "np_pan"
+	InvoicesResourceInvoiceTaxIDTypeNzGst    InvoicesResourceInvoiceTaxIDType = "nz_gst"
+	InvoicesResourceInvoiceTaxIDTypeOmVAT    InvoicesResourceInvoiceTaxIDType = "om_vat"
+	InvoicesResourceInvoiceTaxIDTypePeRuc    InvoicesResourceInvoiceTaxIDType = "pe_ruc"
+	InvoicesResourceInvoiceTaxIDTypePhTin    InvoicesResourceInvoiceTaxIDType = "ph_tin"
+	InvoicesResourceInvoiceTaxIDTypePlNip    InvoicesResourceInvoiceTaxIDType = "pl_nip"
+	InvoicesResourceInvoiceTaxIDTypePyRuc    InvoicesResourceInvoiceTaxIDType = "py_ruc"
+	InvoicesResourceInvoiceTaxIDTypeRoTin    InvoicesResourceInvoiceTaxIDType = "ro_tin"
+	InvoicesResourceInvoiceTaxIDTypeRsPib    InvoicesResourceInvoiceTaxIDType = "rs_pib"
+	InvoicesResourceInvoiceTaxIDTypeRuInn    InvoicesResourceInvoiceTaxIDType = "ru_inn"
+	InvoicesResourceInvoiceTaxIDTypeRuKpp    InvoicesResourceInvoiceTaxIDType = "ru_kpp"
+	InvoicesResourceInvoiceTaxIDTypeSaVAT    InvoicesResourceInvoiceTaxIDType = "sa_vat"
+	InvoicesResourceInvoiceTaxIDTypeSgGst    InvoicesResourceInvoiceTaxIDType = "sg_gst"
+	InvoicesResourceInvoiceTaxIDTypeSgUen    InvoicesResourceInvoiceTaxIDType = "sg_uen"
+	InvoicesResourceInvoiceTaxIDTypeSiTin    InvoicesResourceInvoiceTaxIDType = "si_tin"
+	InvoicesResourceInvoiceTaxIDTypeSnNinea  InvoicesResourceInvoiceTaxIDType = "sn_ninea"
+	InvoicesResourceInvoiceTaxIDTypeSrFin    InvoicesResourceInvoiceTaxIDType = "sr_fin"
+	InvoicesResourceInvoiceTaxIDTypeSvNit    InvoicesResourceInvoiceTaxIDType = "sv_nit"
+	InvoicesResourceInvoiceTaxIDTypeThVAT    InvoicesResourceInvoiceTaxIDType = "th_vat"
+	InvoicesResourceInvoiceTaxIDTypeTjTin    InvoicesResourceInvoiceTaxIDType = "tj_tin"
+	InvoicesResourceInvoiceTaxIDTypeTrTin    InvoicesResourceInvoiceTaxIDType = "tr_tin"
+	InvoicesResourceInvoiceTaxIDTypeTwVAT    InvoicesResourceInvoiceTaxIDType = "tw_vat"
+	InvoicesResourceInvoiceTaxIDTypeTzVAT    InvoicesResourceInvoiceTaxIDType = "tz_vat"
+	InvoicesResourceInvoiceTaxIDTypeUaVAT    InvoicesResourceInvoiceTaxIDType = "ua_vat"
+	InvoicesResourceInvoiceTaxIDTypeUgTin    InvoicesResourceInvoiceTaxIDType = "ug_tin"
+	InvoicesResourceInvoiceTaxIDTypeUnknown  InvoicesResourceInvoiceTaxIDType = "unknown"
+	InvoicesResourceInvoiceTaxIDTypeUsEin    InvoicesResourceInvoiceTaxIDType = "us_ein"
+	InvoicesResourceInvoiceTaxIDTypeUyRuc    InvoicesResourceInvoiceTaxIDType = "uy_ruc"
+	InvoicesResourceInvoiceTaxIDTypeUzTin    InvoicesResourceInvoiceTaxIDType = "uz_tin"
+	InvoicesResourceInvoiceTaxIDTypeUzVAT    InvoicesResourceInvoiceTaxIDType = "uz_vat"
+	InvoicesResourceInvoiceTaxIDTypeVeRif    InvoicesResourceInvoiceTaxIDType = "ve_rif"
+	InvoicesResourceInvoiceTaxIDTypeVnTin    InvoicesResourceInvoiceTaxIDType = "vn_tin"
+	InvoicesResourceInvoiceTaxIDTypeZaVAT    InvoicesResourceInvoiceTaxIDType = "za_vat"
+	InvoicesResourceInvoiceTaxIDTypeZmTin    InvoicesResourceInvoiceTaxIDType = "zm_tin"
+	InvoicesResourceInvoiceTaxIDTypeZwTin    InvoicesResourceInvoiceTaxIDType = "zw_tin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicesResourceInvoiceTaxIDType) Known() bool {
+	return payload.Known(string(v), "|ad_nrt|ae_trn|al_tin|am_tin|ao_tin|ar_cuit|au_abn|au_arn|aw_tin|az_tin|ba_tin|bb_tin|"+
+		"bd_bin|bf_ifu|bg_uic|bh_vat|bj_ifu|bo_tin|br_cnpj|br_cpf|bs_tin|by_tin|ca_bn|ca_gst_hst|"+
+		"ca_pst_bc|ca_pst_mb|ca_pst_sk|ca_qst|cd_nif|ch_uid|ch_vat|cl_tin|cm_niu|cn_tin|co_nit|"+
+		"cr_tin|cv_nif|de_stn|do_rcn|ec_ruc|eg_tin|es_cif|et_tin|eu_oss_vat|eu_vat|fo_vat|"+
+		"gb_vat|ge_vat|gi_tin|gn_nif|hk_br|hr_oib|hu_tin|ic_nif|id_npwp|il_vat|in_gst|is_vat|"+
+		"it_cf|jp_cn|jp_rn|jp_trn|ke_pin|kg_tin|kh_tin|kr_brn|kz_bin|la_tin|li_uid|li_vat|"+
+		"lk_vat|ma_vat|md_vat|me_pib|mk_vat|mr_nif|mx_rfc|my_frp|my_itn|my_sst|ng_tin|no_vat|"+
+		"no_voec|np_pan|nz_gst|om_vat|pe_ruc|ph_tin|pl_nip|py_ruc|ro_tin|rs_pib|ru_inn|ru_kpp|"+
+		"sa_vat|sg_gst|sg_uen|si_tin|sn_ninea|sr_fin|sv_nit|th_vat|tj_tin|tr_tin|tw_vat|tz_vat|"+
+		"ua_vat|ug_tin|unknown|us_ein|uy_ruc|uz_tin|uz_vat|ve_rif|vn_tin|za_vat|zm_tin|zw_tin|")
+}
+
+// InvoicesResourcePretaxCreditAmountType is what the field Type of InvoicesResourcePretaxCreditAmount
+// holds.
+type InvoicesResourcePretaxCreditAmountType string
+
+// The values of InvoicesResourcePretaxCreditAmountType that the schema knows.
+const (
+	InvoicesResourcePretaxCreditAmountTypeCreditBalanceTransaction InvoicesResourcePretaxCreditAmountType = "credit_balance_transaction"
+	InvoicesResourcePretaxCreditAmountTypeDiscount                 InvoicesResourcePretaxCreditAmountType = "discount"
+	InvoicesResourcePretaxCreditAmountTypeMargin                   InvoicesResourcePretaxCreditAmountType = "margin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v InvoicesResourcePretaxCreditAmountType) Known() bool {
+	return payload.Known(string(v), "|credit_balance_transaction|discount|margin|")
+}
+
+// IssuingPhysicalBundleStatus is what the field Status of IssuingPhysicalBundle holds.
+type IssuingPhysicalBundleStatus string
+
+// The values of IssuingPhysicalBundleStatus that the schema knows.
+const (
+	IssuingPhysicalBundleStatusActive   IssuingPhysicalBundleStatus = "active"
+	IssuingPhysicalBundleStatusInactive IssuingPhysicalBundleStatus = "inactive"
+	IssuingPhysicalBundleStatusReview   IssuingPhysicalBundleStatus = "review"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingPhysicalBundleStatus) Known() bool {
+	return payload.Known(string(v), "|active|inactive|review|")
+}
+
+// IssuingPhysicalBundleType is what the field Type of IssuingPhysicalBundle holds.
+type IssuingPhysicalBundleType string
+
+// The values of IssuingPhysicalBundleType that the schema knows.
+const (
+	IssuingPhysicalBundleTypeCustom   IssuingPhysicalBundleType = "custom"
+	IssuingPhysicalBundleTypeStandard IssuingPhysicalBundleType = "standard"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingPhysicalBundleType) Known() bool {
+	return payload.Known(string(v), "|custom|standard|")
+}
+
+// IssuingNetworkTokenDeviceType is what the field Type of IssuingNetworkTokenDevice holds.
+type IssuingNetworkTokenDeviceType string
+
+// The values of IssuingNetworkTokenDeviceType that the schema knows.
+const (
+	IssuingNetworkTokenDeviceTypeOther IssuingNetworkTokenDeviceType = "other"
+	IssuingNetworkTokenDeviceTypePhone IssuingNetworkTokenDeviceType = "phone"
+	IssuingNetworkTokenDeviceTypeWatch IssuingNetworkTokenDeviceType = "watch"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingNetworkTokenDeviceType) Known() bool {
+	return payload.Known(string(v), "|other|phone|watch|")
+}
+
+// IssuingNetworkTokenNetworkDataType is what the field Type of IssuingNetworkTokenNetworkData holds.
+type IssuingNetworkTokenNetworkDataType string
+
+// The values of IssuingNetworkTokenNetworkDataType that the schema knows.
+const (
+	IssuingNetworkTokenNetworkDataTypeMastercard IssuingNetworkTokenNetworkDataType = "mastercard"
+	IssuingNetworkTokenNetworkDataTypeVisa       IssuingNetworkTokenNetworkDataType = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingNetworkTokenNetworkDataType) Known() bool {
+	return payload.Known(string(v), "|mastercard|visa|")
+}
+
+// IssuingNetworkTokenWalletProviderCardNumberSource is what the field CardNumberSource of
+// IssuingNetworkTokenWalletProvider holds.
+type IssuingNetworkTokenWalletProviderCardNumberSource string
+
+// The values of IssuingNetworkTokenWalletProviderCardNumberSource that the schema knows.
+const (
+	IssuingNetworkTokenWalletProviderCardNumberSourceApp    IssuingNetworkTokenWalletProviderCardNumberSource = "app"
+	IssuingNetworkTokenWalletProviderCardNumberSourceManual IssuingNetworkTokenWalletProviderCardNumberSource = "manual"
+	IssuingNetworkTokenWalletProviderCardNumberSourceOnFile IssuingNetworkTokenWalletProviderCardNumberSource = "on_file"
+	IssuingNetworkTokenWalletProviderCardNumberSourceOther  IssuingNetworkTokenWalletProviderCardNumberSource = "other"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingNetworkTokenWalletProviderCardNumberSource) Known() bool {
+	return payload.Known(string(v), "|app|manual|on_file|other|")
+}
+
+// IssuingNetworkTokenWalletProviderReasonCodesItem is what the field ReasonCodesItem of
+// IssuingNetworkTokenWalletProvider holds.
+type IssuingNetworkTokenWalletProviderReasonCodesItem string
+
+// The values of IssuingNetworkTokenWalletProviderReasonCodesItem that the schema knows.
+const (
+	IssuingNetworkTokenWalletProviderReasonCodesItemAccountCardTooNew                       IssuingNetworkTokenWalletProviderReasonCodesItem = "account_card_too_new"
+	IssuingNetworkTokenWalletProviderReasonCodesItemAccountRecentlyChanged                  IssuingNetworkTokenWalletProviderReasonCodesItem = "account_recently_changed"
+	IssuingNetworkTokenWalletProviderReasonCodesItemAccountTooNew                           IssuingNetworkTokenWalletProviderReasonCodesItem = "account_too_new"
+	IssuingNetworkTokenWalletProviderReasonCodesItemAccountTooNewSinceLaunch                IssuingNetworkTokenWalletProviderReasonCodesItem = "account_too_new_since_launch"
+	IssuingNetworkTokenWalletProviderReasonCodesItemAdditionalDevice                        IssuingNetworkTokenWalletProviderReasonCodesItem = "additional_device"
+	IssuingNetworkTokenWalletProviderReasonCodesItemDataExpired                             IssuingNetworkTokenWalletProviderReasonCodesItem = "data_expired"
+	IssuingNetworkTokenWalletProviderReasonCodesItemDeferIDVDecision                        IssuingNetworkTokenWalletProviderReasonCodesItem = "defer_id_v_decision"
+	IssuingNetworkTokenWalletProviderReasonCodesItemDeviceRecentlyLost                      IssuingNetworkTokenWalletProviderReasonCodesItem = "device_recently_lost"
+	IssuingNetworkTokenWalletProviderReasonCodesItemGoodActivityHistory                     IssuingNetworkTokenWalletProviderReasonCodesItem = "good_activity_history"
+	IssuingNetworkTokenWalletProviderReasonCodesItemHasSuspendedTokens                      IssuingNetworkTokenWalletProviderReasonCodesItem = "has_suspended_tokens"
+	IssuingNetworkTokenWalletProviderReasonCodesItemHighRisk                                IssuingNetworkTokenWalletProviderReasonCodesItem = "high_risk"
+	IssuingNetworkTokenWalletProviderReasonCodesItemInactiveAccount                         IssuingNetworkTokenWalletProviderReasonCodesItem = "inactive_account"
+	IssuingNetworkTokenWalletProviderReasonCodesItemLongAccountTenure                       IssuingNetworkTokenWalletProviderReasonCodesItem = "long_account_tenure"
+	IssuingNetworkTokenWalletProviderReasonCodesItemLowAccountScore                         IssuingNetworkTokenWalletProviderReasonCodesItem = "low_account_score"
+	IssuingNetworkTokenWalletProviderReasonCodesItemLowDeviceScore                          IssuingNetworkTokenWalletProviderReasonCodesItem = "low_device_score"
+	IssuingNetworkTokenWalletProviderReasonCodesItemLowPhoneNumberScore                     IssuingNetworkTokenWalletProviderReasonCodesItem = "low_phone_number_score"
+	IssuingNetworkTokenWalletProviderReasonCodesItemNetworkServiceError                     IssuingNetworkTokenWalletProviderReasonCodesItem = "network_service_error"
+	IssuingNetworkTokenWalletProviderReasonCodesItemOutsideHomeTerritory                    IssuingNetworkTokenWalletProviderReasonCodesItem = "outside_home_territory"
+	IssuingNetworkTokenWalletProviderReasonCodesItemProvisioningCardholderMismatch          IssuingNetworkTokenWalletProviderReasonCodesItem = "provisioning_cardholder_mismatch"
+	IssuingNetworkTokenWalletProviderReasonCodesItemProvisioningDeviceAndCardholderMismatch IssuingNetworkTokenWalletProviderReasonCodesItem = "provisioning_device_and_cardholder_mismatch"
+	IssuingNetworkTokenWalletProviderReasonCodesItemProvisioningDeviceMismatch              IssuingNetworkTokenWalletProviderReasonCodesItem = "provisioning_device_mismatch"
+	IssuingNetworkTokenWalletProviderReasonCodesItemSameDeviceNoPriorAuthentication         IssuingNetworkTokenWalletProviderReasonCodesItem = "same_device_no_prior_authentication"
+	IssuingNetworkTokenWalletProviderReasonCodesItemSameDeviceSuccessfulPriorAuthentication IssuingNetworkTokenWalletProviderReasonCodesItem = "same_device_successful_prior_authentication"
+	IssuingNetworkTokenWalletProviderReasonCodesItemSoftwareUpdate                          IssuingNetworkTokenWalletProviderReasonCodesItem = "software_update"
+	IssuingNetworkTokenWalletProviderReasonCodesItemSuspiciousActivity                      IssuingNetworkTokenWalletProviderReasonCodesItem = "suspicious_activity"
+	IssuingNetworkTokenWalletProviderReasonCodesItemTooManyDifferentCardholders             IssuingNetworkTokenWalletProviderReasonCodesItem = "too_many_different_cardholders"
+	IssuingNetworkTokenWalletProviderReasonCodesItemTooManyRecentAttempts                   IssuingNetworkTokenWalletProviderReasonCodesItem = "too_many_recent_attempts"
+	IssuingNetworkTokenWalletProviderReasonCodesItemTooManyRecentTokens                     IssuingNetworkTokenWalletProviderReasonCodesItem = "too_many_recent_tokens"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingNetworkTokenWalletProviderReasonCodesItem) Known() bool {
+	return payload.Known(string(v), "|account_card_too_new|account_recently_changed|account_too_new|account_too_new_since_launch|"+
+		"additional_device|data_expired|defer_id_v_decision|device_recently_lost|good_activity_history|"+
+		"has_suspended_tokens|high_risk|inactive_account|long_account_tenure|low_account_score|"+
+		"low_device_score|low_phone_number_score|network_service_error|outside_home_territory|"+
+		"provisioning_cardholder_mismatch|provisioning_device_and_cardholder_mismatch|provisioning_device_mismatch|"+
+		"same_device_no_prior_authentication|same_device_successful_prior_authentication|"+
+		"software_update|suspicious_activity|too_many_different_cardholders|too_many_recent_attempts|"+
+		"too_many_recent_tokens|")
+}
+
+// IssuingNetworkTokenWalletProviderSuggestedDecision is what the field SuggestedDecision of
+// IssuingNetworkTokenWalletProvider holds.
+type IssuingNetworkTokenWalletProviderSuggestedDecision string
+
+// The values of IssuingNetworkTokenWalletProviderSuggestedDecision that the schema knows.
+const (
+	IssuingNetworkTokenWalletProviderSuggestedDecisionApprove     IssuingNetworkTokenWalletProviderSuggestedDecision = "approve"
+	IssuingNetworkTokenWalletProviderSuggestedDecisionDecline     IssuingNetworkTokenWalletProviderSuggestedDecision = "decline"
+	IssuingNetworkTokenWalletProviderSuggestedDecisionRequireAuth IssuingNetworkTokenWalletProviderSuggestedDecision = "require_auth"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingNetworkTokenWalletProviderSuggestedDecision) Known() bool {
+	return payload.Known(string(v), "|approve|decline|require_auth|")
+}
+
+// IssuingPhysicalBundleFeaturesCardLogo is what the field CardLogo of IssuingPhysicalBundleFeatures
+// holds.
+type IssuingPhysicalBundleFeaturesCardLogo string
+
+// The values of IssuingPhysicalBundleFeaturesCardLogo that the schema knows.
+const (
+	IssuingPhysicalBundleFeaturesCardLogoOptional    IssuingPhysicalBundleFeaturesCardLogo = "optional"
+	IssuingPhysicalBundleFeaturesCardLogoRequired    IssuingPhysicalBundleFeaturesCardLogo = "required"
+	IssuingPhysicalBundleFeaturesCardLogoUnsupported IssuingPhysicalBundleFeaturesCardLogo = "unsupported"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingPhysicalBundleFeaturesCardLogo) Known() bool {
+	return payload.Known(string(v), "|optional|required|unsupported|")
+}
+
+// IssuingPhysicalBundleFeaturesCarrierText is what the field CarrierText of
+// IssuingPhysicalBundleFeatures holds.
+type IssuingPhysicalBundleFeaturesCarrierText string
+
+// The values of IssuingPhysicalBundleFeaturesCarrierText that the schema knows.
+const (
+	IssuingPhysicalBundleFeaturesCarrierTextOptional    IssuingPhysicalBundleFeaturesCarrierText = "optional"
+	IssuingPhysicalBundleFeaturesCarrierTextRequired    IssuingPhysicalBundleFeaturesCarrierText = "required"
+	IssuingPhysicalBundleFeaturesCarrierTextUnsupported IssuingPhysicalBundleFeaturesCarrierText = "unsupported"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingPhysicalBundleFeaturesCarrierText) Known() bool {
+	return payload.Known(string(v), "|optional|required|unsupported|")
+}
+
+// IssuingPhysicalBundleFeaturesSecondLine is what the field SecondLine of
+// IssuingPhysicalBundleFeatures holds.
+type IssuingPhysicalBundleFeaturesSecondLine string
+
+// The values of IssuingPhysicalBundleFeaturesSecondLine that the schema knows.
+const (
+	IssuingPhysicalBundleFeaturesSecondLineOptional    IssuingPhysicalBundleFeaturesSecondLine = "optional"
+	IssuingPhysicalBundleFeaturesSecondLineRequired    IssuingPhysicalBundleFeaturesSecondLine = "required"
+	IssuingPhysicalBundleFeaturesSecondLineUnsupported IssuingPhysicalBundleFeaturesSecondLine = "unsupported"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v IssuingPhysicalBundleFeaturesSecondLine) Known() bool {
+	return payload.Known(string(v), "|optional|required|unsupported|")
+}
+
+// LegalEntityCompanyOwnershipExemptionReason is what the field OwnershipExemptionReason of
+// LegalEntityCompany holds.
+type LegalEntityCompanyOwnershipExemptionReason string
+
+// The values of LegalEntityCompanyOwnershipExemptionReason that the schema knows.
+const (
+	LegalEntityCompanyOwnershipExemptionReasonQualifiedEntityExceedsOwnershipThreshold LegalEntityCompanyOwnershipExemptionReason = "qualified_entity_exceeds_ownership_threshold"
+	LegalEntityCompanyOwnershipExemptionReasonQualifiesAsFinancialInstitution          LegalEntityCompanyOwnershipExemptionReason = "qualifies_as_financial_institution"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v LegalEntityCompanyOwnershipExemptionReason) Known() bool {
+	return payload.Known(string(v), "|qualified_entity_exceeds_ownership_threshold|qualifies_as_financial_institution|")
+}
+
+// LegalEntityCompanyStructure is what the field Structure of LegalEntityCompany holds.
+type LegalEntityCompanyStructure string
+
+// The values of LegalEntityCompanyStructure that the schema knows.
+const (
+	LegalEntityCompanyStructureFreeZoneEstablishment              LegalEntityCompanyStructure = "free_zone_establishment"
+	LegalEntityCompanyStructureFreeZoneLlc                        LegalEntityCompanyStructure = "free_zone_llc"
+	LegalEntityCompanyStructureGovernmentInstrumentality          LegalEntityCompanyStructure = "government_instrumentality"
+	LegalEntityCompanyStructureGovernmentalUnit                   LegalEntityCompanyStructure = "governmental_unit"
+	LegalEntityCompanyStructureIncorporatedNonProfit              LegalEntityCompanyStructure = "incorporated_non_profit"
+	LegalEntityCompanyStructureIncorporatedPartnership            LegalEntityCompanyStructure = "incorporated_partnership"
+	LegalEntityCompanyStructureLimitedLiabilityPartnership        LegalEntityCompanyStructure = "limited_liability_partnership"
+	LegalEntityCompanyStructureLlc                                LegalEntityCompanyStructure = "llc"
+	LegalEntityCompanyStructureMultiMemberLlc                     LegalEntityCompanyStructure = "multi_member_llc"
+	LegalEntityCompanyStructurePrivateCompany                     LegalEntityCompanyStructure = "private_company"
+	LegalEntityCompanyStructurePrivateCorporation                 LegalEntityCompanyStructure = "private_corporation"
+	LegalEntityCompanyStructurePrivatePartnership                 LegalEntityCompanyStructure = "private_partnership"
+	LegalEntityCompanyStructurePublicCompany                      LegalEntityCompanyStructure = "public_company"
+	LegalEntityCompanyStructurePublicCorporation                  LegalEntityCompanyStructure = "public_corporation"
+	LegalEntityCompanyStructurePublicPartnership                  LegalEntityCompanyStructure = "public_partnership"
+	LegalEntityCompanyStructureRegisteredCharity                  LegalEntityCompanyStructure = "registered_charity"
+	LegalEntityCompanyStructureSingleMemberLlc                    LegalEntityCompanyStructure = "single_member_llc"
+	LegalEntityCompanyStructureSoleEstablishment                  LegalEntityCompanyStructure = "sole_establishment"
+	LegalEntityCompanyStructureSoleProprietorship                 LegalEntityCompanyStructure = "sole_proprietorship"
+	LegalEntityCompanyStructureTaxExemptGovernmentInstrumentality LegalEntityCompanyStructure = "tax_exempt_government_instrumentality"
+	LegalEntityCompanyStructureUnincorporatedAssociation          LegalEntityCompanyStructure = "unincorporated_association"
+	LegalEntityCompanyStructureUnincorporatedNonProfit            LegalEntityCompanyStructure = "unincorporated_non_profit"
+	LegalEntityCompanyStructureUnincorporatedPartnership          LegalEntityCompanyStructure = "unincorporated_partnership"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v LegalEntityCompanyStructure) Known() bool {
+	return payload.Known(string(v), "|free_zone_establishment|free_zone_llc|government_instrumentality|governmental_unit|"+
+		"incorporated_non_profit|incorporated_partnership|limited_liability_partnership|llc|"+
+		"multi_member_llc|private_company|private_corporation|private_partnership|public_company|"+
+		"public_corporation|public_partnership|registered_charity|single_member_llc|sole_establishment|"+
+		"sole_proprietorship|tax_exempt_government_instrumentality|unincorporated_association|"+
+		"unincorporated_non_profit|unincorporated_partnership|")
+}
+
+// LineItemPaypalCategory is what the field Category of LineItemPaypal holds.
+type LineItemPaypalCategory string
+
+// The values of LineItemPaypalCategory that the schema knows.
+const (
+	LineItemPaypalCategoryDigitalGoods  LineItemPaypalCategory = "digital_goods"
+	LineItemPaypalCategoryDonation      LineItemPaypalCategory = "donation"
+	LineItemPaypalCategoryPhysicalGoods LineItemPaypalCategory = "physical_goods"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v LineItemPaypalCategory) Known() bool {
+	return payload.Known(string(v), "|digital_goods|donation|physical_goods|")
 }
 
 // LineItemsTaxAmountTaxabilityReason is what the field TaxabilityReason of LineItemsTaxAmount holds.
@@ -254,84 +5471,2363 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v LineItemsTaxAmountTaxabilityReason) Known() bool {
-	switch v {
-	case LineItemsTaxAmountTaxabilityReasonCustomerExempt, LineItemsTaxAmountTaxabilityReasonNotCollecting, LineItemsTaxAmountTaxabilityReasonNotSubjectToTax, LineItemsTaxAmountTaxabilityReasonNotSupported, LineItemsTaxAmountTaxabilityReasonPortionProductExempt, LineItemsTaxAmountTaxabilityReasonPortionReducedRated, LineItemsTaxAmountTaxabilityReasonPortionStandardRated, LineItemsTaxAmountTaxabilityReasonProductExempt, LineItemsTaxAmountTaxabilityReasonProductExemptHoliday, LineItemsTaxAmountTaxabilityReasonProportionallyRated, LineItemsTaxAmountTaxabilityReasonReducedRated, LineItemsTaxAmountTaxabilityReasonReverseCharge, LineItemsTaxAmountTaxabilityReasonStandardRated, LineItemsTaxAmountTaxabilityReasonTaxableBasisReduced, LineItemsTaxAmountTaxabilityReasonZeroRated:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|customer_exempt|not_collecting|not_subject_to_tax|not_supported|portion_product_exempt|"+
+		"portion_reduced_rated|portion_standard_rated|product_exempt|product_exempt_holiday|"+
+		"proportionally_rated|reduced_rated|reverse_charge|standard_rated|taxable_basis_reduced|"+
+		"zero_rated|")
 }
 
-// PriceBillingScheme is what the field BillingScheme of Price holds.
-type PriceBillingScheme string
+// LinkedAccountOptionsCommonPermissionsItem is what the field PermissionsItem of
+// LinkedAccountOptionsCommon holds.
+type LinkedAccountOptionsCommonPermissionsItem string
 
-// The values of PriceBillingScheme that the schema knows.
+// The values of LinkedAccountOptionsCommonPermissionsItem that the schema knows.
 const (
-	PriceBillingSchemePerUnit PriceBillingScheme = "per_unit"
-	PriceBillingSchemeTiered  PriceBillingScheme = "tiered"
+	LinkedAccountOptionsCommonPermissionsItemBalances      LinkedAccountOptionsCommonPermissionsItem = "balances"
+	LinkedAccountOptionsCommonPermissionsItemOwnership     LinkedAccountOptionsCommonPermissionsItem = "ownership"
+	LinkedAccountOptionsCommonPermissionsItemPaymentMethod LinkedAccountOptionsCommonPermissionsItem = "payment_method"
+	LinkedAccountOptionsCommonPermissionsItemTransactions  LinkedAccountOptionsCommonPermissionsItem = "transactions"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PriceBillingScheme) Known() bool {
-	switch v {
-	case PriceBillingSchemePerUnit, PriceBillingSchemeTiered:
-		return true
-	}
-	return false
+func (v LinkedAccountOptionsCommonPermissionsItem) Known() bool {
+	return payload.Known(string(v), "|balances|ownership|payment_method|transactions|")
 }
 
-// PriceTaxBehavior is what the field TaxBehavior of Price holds.
-type PriceTaxBehavior string
+// LinkedAccountOptionsCommonPrefetchItem is what the field PrefetchItem of LinkedAccountOptionsCommon
+// holds.
+type LinkedAccountOptionsCommonPrefetchItem string
 
-// The values of PriceTaxBehavior that the schema knows.
+// The values of LinkedAccountOptionsCommonPrefetchItem that the schema knows.
 const (
-	PriceTaxBehaviorExclusive   PriceTaxBehavior = "exclusive"
-	PriceTaxBehaviorInclusive   PriceTaxBehavior = "inclusive"
-	PriceTaxBehaviorUnspecified PriceTaxBehavior = "unspecified"
+	LinkedAccountOptionsCommonPrefetchItemBalances         LinkedAccountOptionsCommonPrefetchItem = "balances"
+	LinkedAccountOptionsCommonPrefetchItemInferredBalances LinkedAccountOptionsCommonPrefetchItem = "inferred_balances"
+	LinkedAccountOptionsCommonPrefetchItemOwnership        LinkedAccountOptionsCommonPrefetchItem = "ownership"
+	LinkedAccountOptionsCommonPrefetchItemTransactions     LinkedAccountOptionsCommonPrefetchItem = "transactions"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PriceTaxBehavior) Known() bool {
-	switch v {
-	case PriceTaxBehaviorExclusive, PriceTaxBehaviorInclusive, PriceTaxBehaviorUnspecified:
-		return true
-	}
-	return false
+func (v LinkedAccountOptionsCommonPrefetchItem) Known() bool {
+	return payload.Known(string(v), "|balances|inferred_balances|ownership|transactions|")
 }
 
-// PriceTiersMode is what the field TiersMode of Price holds.
-type PriceTiersMode string
+// NotificationEventReasonType is what the field Type of NotificationEventReason holds.
+type NotificationEventReasonType string
 
-// The values of PriceTiersMode that the schema knows.
+// The values of NotificationEventReasonType that the schema knows.
 const (
-	PriceTiersModeGraduated PriceTiersMode = "graduated"
-	PriceTiersModeVolume    PriceTiersMode = "volume"
+	NotificationEventReasonTypeAutomationAction NotificationEventReasonType = "automation_action"
+	NotificationEventReasonTypeRequest          NotificationEventReasonType = "request"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PriceTiersMode) Known() bool {
-	switch v {
-	case PriceTiersModeGraduated, PriceTiersModeVolume:
-		return true
-	}
-	return false
+func (v NotificationEventReasonType) Known() bool {
+	return payload.Known(string(v), "|automation_action|request|")
 }
 
-// PriceType is what the field Type of Price holds.
-type PriceType string
+// PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation is what the field
+// EnforceValidation of PaymentFlowsAmountDetailsClientResourceSurcharge holds.
+type PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation string
 
-// The values of PriceType that the schema knows.
+// The values of PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation that the schema
+// knows.
 const (
-	PriceTypeOneTime   PriceType = "one_time"
-	PriceTypeRecurring PriceType = "recurring"
+	PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidationAutomatic PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation = "automatic"
+	PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidationDisabled  PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation = "disabled"
+	PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidationEnabled   PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation = "enabled"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v PriceType) Known() bool {
-	switch v {
-	case PriceTypeOneTime, PriceTypeRecurring:
-		return true
-	}
-	return false
+func (v PaymentFlowsAmountDetailsClientResourceSurchargeEnforceValidation) Known() bool {
+	return payload.Known(string(v), "|automatic|disabled|enabled|")
+}
+
+// PaymentFlowsAmountDetailsResourceErrorCode is what the field Code of
+// PaymentFlowsAmountDetailsResourceError holds.
+type PaymentFlowsAmountDetailsResourceErrorCode string
+
+// The values of PaymentFlowsAmountDetailsResourceErrorCode that the schema knows.
+const (
+	PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsAmountMismatch                       PaymentFlowsAmountDetailsResourceErrorCode = "amount_details_amount_mismatch"
+	PaymentFlowsAmountDetailsResourceErrorCodeAmountDetailsTaxShippingDiscountGreaterThanAmount PaymentFlowsAmountDetailsResourceErrorCode = "amount_details_tax_shipping_discount_greater_than_amount"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsAmountDetailsResourceErrorCode) Known() bool {
+	return payload.Known(string(v), "|amount_details_amount_mismatch|amount_details_tax_shipping_discount_greater_than_amount|")
+}
+
+// PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects is what the field AllowRedirects of
+// PaymentFlowsAutomaticPaymentMethodsPaymentIntent holds.
+type PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects string
+
+// The values of PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects that the schema knows.
+const (
+	PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsAlways PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects = "always"
+	PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirectsNever  PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsAutomaticPaymentMethodsPaymentIntentAllowRedirects) Known() bool {
+	return payload.Known(string(v), "|always|never|")
+}
+
+// PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects is what the field AllowRedirects of
+// PaymentFlowsAutomaticPaymentMethodsSetupIntent holds.
+type PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects string
+
+// The values of PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects that the schema knows.
+const (
+	PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirectsAlways PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects = "always"
+	PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirectsNever  PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsAutomaticPaymentMethodsSetupIntentAllowRedirects) Known() bool {
+	return payload.Known(string(v), "|always|never|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit is what the
+// field Unit of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistance holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit string
+
+// The values of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnitKilometers PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit = "kilometers"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnitMiles      PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit = "miles"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryDistanceUnit) Known() bool {
+	return payload.Known(string(v), "|kilometers|miles|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType is what the
+// field Type of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraCharge
+// holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType string
+
+// The values of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeExtraMileage   PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "extra_mileage"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeGas            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "gas"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeGPS            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "gps"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeLateCharge     PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "late_charge"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeOneWayDropOff  PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "one_way_drop_off"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeOther          PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "other"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeParking        PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "parking"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypePhone          PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "phone"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeRegularMileage PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "regular_mileage"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeTypeTowing         PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType = "towing"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryExtraChargeType) Known() bool {
+	return payload.Known(string(v), "|extra_mileage|gas|gps|late_charge|one_way_drop_off|other|parking|phone|regular_mileage|"+
+		"towing|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType is
+// what the field InsuranceType of
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsurance holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType string
+
+// The values of
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType that
+// the schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypeLiabilitySupplement PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "liability_supplement"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypeLossDamageWaiver    PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "loss_damage_waiver"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypeOther               PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "other"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypePartialDamageWaiver PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "partial_damage_waiver"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypePersonalAccident    PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "personal_accident"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceTypePersonalEffects     PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType = "personal_effects"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryInsuranceInsuranceType) Known() bool {
+	return payload.Known(string(v), "|liability_supplement|loss_damage_waiver|other|partial_damage_waiver|personal_accident|"+
+		"personal_effects|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit is what the
+// field RateUnit of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotal
+// holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit string
+
+// The values of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnitKilometers PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit = "kilometers"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnitMiles      PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit = "miles"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryTotalRateUnit) Known() bool {
+	return payload.Known(string(v), "|kilometers|miles|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType is what the field
+// Type of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicle holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType string
+
+// The values of PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeCargoVan            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "cargo_van"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeCompact             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "compact"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeEconomy             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "economy"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeExotic              PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "exotic"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeExoticSuv           PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "exotic_suv"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeFifteenPassengerVan PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "fifteen_passenger_van"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeFourWheelDrive      PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "four_wheel_drive"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeFullSize            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "full_size"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeIntermediate        PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "intermediate"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeLargeSuv            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "large_suv"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeLargeTruck          PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "large_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeLuxury              PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "luxury"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMediumSuv           PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "medium_suv"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMidsize             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "midsize"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMini                PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "mini"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMinivan             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "minivan"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMiscellaneous       PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "miscellaneous"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMoped               PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "moped"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeMovingVan           PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "moving_van"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypePremium             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "premium"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeRegular             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "regular"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeSmallMediumTruck    PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "small_medium_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeSmallSuv            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "small_suv"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeSpecial             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "special"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeStandard            PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "standard"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeStretch             PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "stretch"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeSubcompact          PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "subcompact"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTaxi                PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "taxi"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTwelveFootTruck     PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "twelve_foot_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTwelvePassengerVan  PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "twelve_passenger_van"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTwentyFootTruck     PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "twenty_foot_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTwentyFourFootTruck PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "twenty_four_foot_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeTwentySixFootTruck  PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "twenty_six_foot_truck"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleTypeUnique              PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType = "unique"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleType) Known() bool {
+	return payload.Known(string(v), "|cargo_van|compact|economy|exotic|exotic_suv|fifteen_passenger_van|four_wheel_drive|"+
+		"full_size|intermediate|large_suv|large_truck|luxury|medium_suv|midsize|mini|minivan|"+
+		"miscellaneous|moped|moving_van|premium|regular|small_medium_truck|small_suv|special|"+
+		"standard|stretch|subcompact|taxi|twelve_foot_truck|twelve_passenger_van|twenty_foot_truck|"+
+		"twenty_four_foot_truck|twenty_six_foot_truck|unique|")
+}
+
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass is what
+// the field VehicleClass of
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicle holds.
+type PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass string
+
+// The values of
+// PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass that the
+// schema knows.
+const (
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClassBusiness       PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass = "business"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClassEconomy        PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass = "economy"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClassFirstClass     PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass = "first_class"
+	PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClassPremiumEconomy PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass = "premium_economy"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataCarRentalDataResourceCarRentalSupplementaryVehicleVehicleClass) Known() bool {
+	return payload.Known(string(v), "|business|economy|first_class|premium_economy|")
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType is what the field
+// TransactionType of PaymentFlowsIndustryMetadataFlightDataResourceFlight holds.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType string
+
+// The values of PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType that the schema
+// knows.
+const (
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionTypeExchangeTicket PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType = "exchange_ticket"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionTypeMiscellaneous  PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType = "miscellaneous"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionTypeRefund         PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType = "refund"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionTypeTicketPurchase PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType = "ticket_purchase"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataFlightDataResourceFlightTransactionType) Known() bool {
+	return payload.Known(string(v), "|exchange_ticket|miscellaneous|refund|ticket_purchase|")
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType is what the field
+// Type of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraCharge holds.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType string
+
+// The values of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType that
+// the schema knows.
+const (
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeTypeAdditionalFees          PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType = "additional_fees"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeTypeAncillaryServiceCharges PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType = "ancillary_service_charges"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeTypeExchangeFee             PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType = "exchange_fee"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryExtraChargeType) Known() bool {
+	return payload.Known(string(v), "|additional_fees|ancillary_service_charges|exchange_fee|")
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType is what the
+// field InsuranceType of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsurance
+// holds.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType string
+
+// The values of
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType that the
+// schema knows.
+const (
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceTypeBaggage     PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType = "baggage"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceTypeBankruptcy  PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType = "bankruptcy"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceTypeCancelation PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType = "cancelation"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceTypeEmergency   PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType = "emergency"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceTypeMedical     PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType = "medical"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryInsuranceInsuranceType) Known() bool {
+	return payload.Known(string(v), "|baggage|bankruptcy|cancelation|emergency|medical|")
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass is what the
+// field ServiceClass of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegment
+// holds.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass string
+
+// The values of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClassBusiness       PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass = "business"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClassEconomy        PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass = "economy"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClassFirstClass     PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass = "first_class"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClassPremiumEconomy PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass = "premium_economy"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementarySegmentServiceClass) Known() bool {
+	return payload.Known(string(v), "|business|economy|first_class|premium_economy|")
+}
+
+// PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason is what the field
+// CreditReason of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotal holds.
+type PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason string
+
+// The values of PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReasonOther                                   PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason = "other"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReasonPartialTicketRefund                     PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason = "partial_ticket_refund"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReasonPassengerTransportAncillaryCancellation PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason = "passenger_transport_ancillary_cancellation"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReasonTicketAndAncillaryCancellation          PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason = "ticket_and_ancillary_cancellation"
+	PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReasonTicketCancellation                      PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason = "ticket_cancellation"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataFlightDataResourceFlightSupplementaryTotalCreditReason) Known() bool {
+	return payload.Known(string(v), "|other|partial_ticket_refund|passenger_transport_ancillary_cancellation|ticket_and_ancillary_cancellation|"+
+		"ticket_cancellation|")
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType is
+// what the field AccommodationType of
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodation holds.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType string
+
+// The values of
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeApartment PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "apartment"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeCabana    PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "cabana"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeHouse     PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "house"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypePenthouse PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "penthouse"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeRoom      PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "room"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeStandard  PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "standard"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeSuite     PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "suite"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationTypeVilla     PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType = "villa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryAccommodationAccommodationType) Known() bool {
+	return payload.Known(string(v), "|apartment|cabana|house|penthouse|room|standard|suite|villa|")
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType is what the field
+// Type of PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraCharge holds.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType string
+
+// The values of PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType
+// that the schema knows.
+const (
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypeGiftShop   PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "gift_shop"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypeLaundry    PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "laundry"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypeMiniBar    PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "mini_bar"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypeOther      PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "other"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypePhone      PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "phone"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeTypeRestaurant PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType = "restaurant"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryExtraChargeType) Known() bool {
+	return payload.Known(string(v), "|gift_shop|laundry|mini_bar|other|phone|restaurant|")
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType is what the field
+// HostType of PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHost holds.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType string
+
+// The values of PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType that
+// the schema knows.
+const (
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostTypeHostel       PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType = "hostel"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostTypeHotel        PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType = "hotel"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostTypeOwner        PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType = "owner"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostTypeRentalAgency PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType = "rental_agency"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryHostHostType) Known() bool {
+	return payload.Known(string(v), "|hostel|hotel|owner|rental_agency|")
+}
+
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType is what
+// the field InsuranceType of
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsurance holds.
+type PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType string
+
+// The values of
+// PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType that the
+// schema knows.
+const (
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceTypeBankruptcy  PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType = "bankruptcy"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceTypeCancelation PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType = "cancelation"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceTypeEmergency   PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType = "emergency"
+	PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceTypeMedical     PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType = "medical"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsIndustryMetadataLodgingDataResourceLodgingSupplementaryInsuranceInsuranceType) Known() bool {
+	return payload.Known(string(v), "|bankruptcy|cancelation|emergency|medical|")
+}
+
+// PaymentFlowsPaymentDetailsResourceBillingIntervalInterval is what the field Interval of
+// PaymentFlowsPaymentDetailsResourceBillingInterval holds.
+type PaymentFlowsPaymentDetailsResourceBillingIntervalInterval string
+
+// The values of PaymentFlowsPaymentDetailsResourceBillingIntervalInterval that the schema knows.
+const (
+	PaymentFlowsPaymentDetailsResourceBillingIntervalIntervalDay   PaymentFlowsPaymentDetailsResourceBillingIntervalInterval = "day"
+	PaymentFlowsPaymentDetailsResourceBillingIntervalIntervalMonth PaymentFlowsPaymentDetailsResourceBillingIntervalInterval = "month"
+	PaymentFlowsPaymentDetailsResourceBillingIntervalIntervalWeek  PaymentFlowsPaymentDetailsResourceBillingIntervalInterval = "week"
+	PaymentFlowsPaymentDetailsResourceBillingIntervalIntervalYear  PaymentFlowsPaymentDetailsResourceBillingIntervalInterval = "year"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPaymentDetailsResourceBillingIntervalInterval) Known() bool {
+	return payload.Known(string(v), "|day|month|week|year|")
+}
+
+// PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem is what the field ExtraChargesItem of
+// PaymentFlowsPaymentDetailsResourceCarRental holds.
+type PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem string
+
+// The values of PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem that the schema knows.
+const (
+	PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItemExtraMileage     PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem = "extra_mileage"
+	PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItemGas              PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem = "gas"
+	PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItemLateReturn       PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem = "late_return"
+	PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItemOneWayService    PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem = "one_way_service"
+	PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItemParkingViolation PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem = "parking_violation"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPaymentDetailsResourceCarRentalExtraChargesItem) Known() bool {
+	return payload.Known(string(v), "|extra_mileage|gas|late_return|one_way_service|parking_violation|")
+}
+
+// PaymentFlowsPaymentDetailsResourceCarRentalRateInterval is what the field RateInterval of
+// PaymentFlowsPaymentDetailsResourceCarRental holds.
+type PaymentFlowsPaymentDetailsResourceCarRentalRateInterval string
+
+// The values of PaymentFlowsPaymentDetailsResourceCarRentalRateInterval that the schema knows.
+const (
+	PaymentFlowsPaymentDetailsResourceCarRentalRateIntervalDay   PaymentFlowsPaymentDetailsResourceCarRentalRateInterval = "day"
+	PaymentFlowsPaymentDetailsResourceCarRentalRateIntervalMonth PaymentFlowsPaymentDetailsResourceCarRentalRateInterval = "month"
+	PaymentFlowsPaymentDetailsResourceCarRentalRateIntervalWeek  PaymentFlowsPaymentDetailsResourceCarRentalRateInterval = "week"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPaymentDetailsResourceCarRentalRateInterval) Known() bool {
+	return payload.Known(string(v), "|day|month|week|")
+}
+
+// PaymentFlowsPaymentDetailsResourceDeliveryMode is what the field Mode of
+// PaymentFlowsPaymentDetailsResourceDelivery holds.
+type PaymentFlowsPaymentDetailsResourceDeliveryMode string
+
+// The values of PaymentFlowsPaymentDetailsResourceDeliveryMode that the schema knows.
+const (
+	PaymentFlowsPaymentDetailsResourceDeliveryModeEmail  PaymentFlowsPaymentDetailsResourceDeliveryMode = "email"
+	PaymentFlowsPaymentDetailsResourceDeliveryModePhone  PaymentFlowsPaymentDetailsResourceDeliveryMode = "phone"
+	PaymentFlowsPaymentDetailsResourceDeliveryModePickup PaymentFlowsPaymentDetailsResourceDeliveryMode = "pickup"
+	PaymentFlowsPaymentDetailsResourceDeliveryModePost   PaymentFlowsPaymentDetailsResourceDeliveryMode = "post"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPaymentDetailsResourceDeliveryMode) Known() bool {
+	return payload.Known(string(v), "|email|phone|pickup|post|")
+}
+
+// PaymentFlowsPaymentMethodResourceRedactionStatus is what the field Status of
+// PaymentFlowsPaymentMethodResourceRedaction holds.
+type PaymentFlowsPaymentMethodResourceRedactionStatus string
+
+// The values of PaymentFlowsPaymentMethodResourceRedactionStatus that the schema knows.
+const (
+	PaymentFlowsPaymentMethodResourceRedactionStatusProcessing PaymentFlowsPaymentMethodResourceRedactionStatus = "processing"
+	PaymentFlowsPaymentMethodResourceRedactionStatusRedacted   PaymentFlowsPaymentMethodResourceRedactionStatus = "redacted"
+	PaymentFlowsPaymentMethodResourceRedactionStatusValidated  PaymentFlowsPaymentMethodResourceRedactionStatus = "validated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPaymentMethodResourceRedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus
+// is what the field Status of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization
+// holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus = "available"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus = "unavailable"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus) Known() bool {
+	return payload.Known(string(v), "|available|unavailable|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus
+// is what the field Status of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization
+// holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusDisabled PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus = "disabled"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatusEnabled  PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus = "enabled"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus) Known() bool {
+	return payload.Known(string(v), "|disabled|enabled|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus
+// is what the field Status of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization
+// holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus = "available"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus = "unavailable"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus) Known() bool {
+	return payload.Known(string(v), "|available|unavailable|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus
+// is what the field Status of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture
+// holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus = "available"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus = "unavailable"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus) Known() bool {
+	return payload.Known(string(v), "|available|unavailable|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus
+// is what the field Status of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization
+// holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatusDeclined            PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus = "declined"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatusFullyAuthorized     PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus = "fully_authorized"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatusNotRequested        PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus = "not_requested"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatusPartiallyAuthorized PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus = "partially_authorized"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus) Known() bool {
+	return payload.Known(string(v), "|declined|fully_authorized|not_requested|partially_authorized|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus is what the field Status
+// of PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture holds.
+type PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus string
+
+// The values of PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus that the
+// schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusAvailable   PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus = "available"
+	PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatusUnavailable PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus = "unavailable"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus) Known() bool {
+	return payload.Known(string(v), "|available|unavailable|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType is what the field Type of
+// PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet holds.
+type PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType string
+
+// The values of PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeApplePay   PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "apple_pay"
+	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeGooglePay  PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "google_pay"
+	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeSamsungPay PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "samsung_pay"
+	PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletTypeUnknown    PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType = "unknown"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType) Known() bool {
+	return payload.Known(string(v), "|apple_pay|google_pay|samsung_pay|unknown|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem
+// is what the field AccountSubcategoriesItem of
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFilters holds.
+type PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem
+// that the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItemChecking PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem = "checking"
+	PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItemSavings  PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem = "savings"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsFiltersAccountSubcategoriesItem) Known() bool {
+	return payload.Known(string(v), "|checking|savings|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode is
+// what the field Mode of
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntry holds.
+type PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode that
+// the schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryModeAutomatic PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode = "automatic"
+	PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryModeCustom    PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode = "custom"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsFinancialConnectionsCommonLinkedAccountOptionsManualEntryMode) Known() bool {
+	return payload.Known(string(v), "|automatic|custom|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage is what the field
+// SetupFutureUsage of PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptions holds.
+type PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage string
+
+// The values of PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage that the
+// schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsageNone       PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage = "none"
+	PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsageOffSession PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsKakaoPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain is what the field Chain of
+// PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore holds.
+type PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain string
+
+// The values of PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain that the schema
+// knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainFamilymart PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "familymart"
+	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainLawson     PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "lawson"
+	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainMinistop   PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "ministop"
+	PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChainSeicomart  PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain = "seicomart"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain) Known() bool {
+	return payload.Known(string(v), "|familymart|lawson|ministop|seicomart|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage is what the field
+// SetupFutureUsage of PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptions holds.
+type PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage string
+
+// The values of PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage that the
+// schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsageNone       PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage = "none"
+	PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsageOffSession PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage = "off_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsNaverPayPaymentMethodOptionsSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|none|off_session|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory is what the
+// field Category of PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptions
+// holds.
+type PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory string
+
+// The values of
+// PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory that the
+// schema knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategoryDigitalGoods  PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory = "digital_goods"
+	PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategoryDonation      PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory = "donation"
+	PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategoryPhysicalGoods PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory = "physical_goods"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsPaypalAmountDetailsLineItemPaymentMethodOptionsCategory) Known() bool {
+	return payload.Known(string(v), "|digital_goods|donation|physical_goods|")
+}
+
+// PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior is what the field Behavior of
+// PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTax holds.
+type PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior string
+
+// The values of PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior that the schema
+// knows.
+const (
+	PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehaviorExclusive PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior = "exclusive"
+	PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehaviorInclusive PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior = "inclusive"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentFlowsPrivatePaymentMethodsPaypalLineItemResourceTaxBehavior) Known() bool {
+	return payload.Known(string(v), "|exclusive|inclusive|")
+}
+
+// PaymentLinksResourceAfterCompletionType is what the field Type of
+// PaymentLinksResourceAfterCompletion holds.
+type PaymentLinksResourceAfterCompletionType string
+
+// The values of PaymentLinksResourceAfterCompletionType that the schema knows.
+const (
+	PaymentLinksResourceAfterCompletionTypeHostedConfirmation PaymentLinksResourceAfterCompletionType = "hosted_confirmation"
+	PaymentLinksResourceAfterCompletionTypeRedirect           PaymentLinksResourceAfterCompletionType = "redirect"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceAfterCompletionType) Known() bool {
+	return payload.Known(string(v), "|hosted_confirmation|redirect|")
+}
+
+// PaymentLinksResourceCardRestrictionsBrandsBlockedItem is what the field BrandsBlockedItem of
+// PaymentLinksResourceCardRestrictions holds.
+type PaymentLinksResourceCardRestrictionsBrandsBlockedItem string
+
+// The values of PaymentLinksResourceCardRestrictionsBrandsBlockedItem that the schema knows.
+const (
+	PaymentLinksResourceCardRestrictionsBrandsBlockedItemAmericanExpress       PaymentLinksResourceCardRestrictionsBrandsBlockedItem = "american_express"
+	PaymentLinksResourceCardRestrictionsBrandsBlockedItemDiscoverGlobalNetwork PaymentLinksResourceCardRestrictionsBrandsBlockedItem = "discover_global_network"
+	PaymentLinksResourceCardRestrictionsBrandsBlockedItemMastercard            PaymentLinksResourceCardRestrictionsBrandsBlockedItem = "mastercard"
+	PaymentLinksResourceCardRestrictionsBrandsBlockedItemVisa                  PaymentLinksResourceCardRestrictionsBrandsBlockedItem = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceCardRestrictionsBrandsBlockedItem) Known() bool {
+	return payload.Known(string(v), "|american_express|discover_global_network|mastercard|visa|")
+}
+
+// PaymentLinksResourceConsentCollectionPromotions is what the field Promotions of
+// PaymentLinksResourceConsentCollection holds.
+type PaymentLinksResourceConsentCollectionPromotions string
+
+// The values of PaymentLinksResourceConsentCollectionPromotions that the schema knows.
+const (
+	PaymentLinksResourceConsentCollectionPromotionsAuto PaymentLinksResourceConsentCollectionPromotions = "auto"
+	PaymentLinksResourceConsentCollectionPromotionsNone PaymentLinksResourceConsentCollectionPromotions = "none"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceConsentCollectionPromotions) Known() bool {
+	return payload.Known(string(v), "|auto|none|")
+}
+
+// PaymentLinksResourceConsentCollectionTermsOfService is what the field TermsOfService of
+// PaymentLinksResourceConsentCollection holds.
+type PaymentLinksResourceConsentCollectionTermsOfService string
+
+// The values of PaymentLinksResourceConsentCollectionTermsOfService that the schema knows.
+const (
+	PaymentLinksResourceConsentCollectionTermsOfServiceNone     PaymentLinksResourceConsentCollectionTermsOfService = "none"
+	PaymentLinksResourceConsentCollectionTermsOfServiceRequired PaymentLinksResourceConsentCollectionTermsOfService = "required"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceConsentCollectionTermsOfService) Known() bool {
+	return payload.Known(string(v), "|none|required|")
+}
+
+// PaymentLinksResourceCustomFieldsType is what the field Type of PaymentLinksResourceCustomFields
+// holds.
+type PaymentLinksResourceCustomFieldsType string
+
+// The values of PaymentLinksResourceCustomFieldsType that the schema knows.
+const (
+	PaymentLinksResourceCustomFieldsTypeDropdown PaymentLinksResourceCustomFieldsType = "dropdown"
+	PaymentLinksResourceCustomFieldsTypeNumeric  PaymentLinksResourceCustomFieldsType = "numeric"
+	PaymentLinksResourceCustomFieldsTypeText     PaymentLinksResourceCustomFieldsType = "text"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceCustomFieldsType) Known() bool {
+	return payload.Known(string(v), "|dropdown|numeric|text|")
+}
+
+// PaymentLinksResourcePaymentIntentDataCaptureMethod is what the field CaptureMethod of
+// PaymentLinksResourcePaymentIntentData holds.
+type PaymentLinksResourcePaymentIntentDataCaptureMethod string
+
+// The values of PaymentLinksResourcePaymentIntentDataCaptureMethod that the schema knows.
+const (
+	PaymentLinksResourcePaymentIntentDataCaptureMethodAutomatic      PaymentLinksResourcePaymentIntentDataCaptureMethod = "automatic"
+	PaymentLinksResourcePaymentIntentDataCaptureMethodAutomaticAsync PaymentLinksResourcePaymentIntentDataCaptureMethod = "automatic_async"
+	PaymentLinksResourcePaymentIntentDataCaptureMethodManual         PaymentLinksResourcePaymentIntentDataCaptureMethod = "manual"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourcePaymentIntentDataCaptureMethod) Known() bool {
+	return payload.Known(string(v), "|automatic|automatic_async|manual|")
+}
+
+// PaymentLinksResourcePaymentIntentDataSetupFutureUsage is what the field SetupFutureUsage of
+// PaymentLinksResourcePaymentIntentData holds.
+type PaymentLinksResourcePaymentIntentDataSetupFutureUsage string
+
+// The values of PaymentLinksResourcePaymentIntentDataSetupFutureUsage that the schema knows.
+const (
+	PaymentLinksResourcePaymentIntentDataSetupFutureUsageOffSession PaymentLinksResourcePaymentIntentDataSetupFutureUsage = "off_session"
+	PaymentLinksResourcePaymentIntentDataSetupFutureUsageOnSession  PaymentLinksResourcePaymentIntentDataSetupFutureUsage = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourcePaymentIntentDataSetupFutureUsage) Known() bool {
+	return payload.Known(string(v), "|off_session|on_session|")
+}
+
+// PaymentLinksResourcePaymentMethodReuseAgreementPosition is what the field Position of
+// PaymentLinksResourcePaymentMethodReuseAgreement holds.
+type PaymentLinksResourcePaymentMethodReuseAgreementPosition string
+
+// The values of PaymentLinksResourcePaymentMethodReuseAgreementPosition that the schema knows.
+const (
+	PaymentLinksResourcePaymentMethodReuseAgreementPositionAuto   PaymentLinksResourcePaymentMethodReuseAgreementPosition = "auto"
+	PaymentLinksResourcePaymentMethodReuseAgreementPositionHidden PaymentLinksResourcePaymentMethodReuseAgreementPosition = "hidden"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourcePaymentMethodReuseAgreementPosition) Known() bool {
+	return payload.Known(string(v), "|auto|hidden|")
+}
+
+// PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem is what the field
+// AllowedCountriesItem of PaymentLinksResourceShippingAddressCollection holds.
+type PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem string
+
+// The values of PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem that the schema
+// knows.
+const (
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAQ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AQ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAX PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AX"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemAZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "AZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBB PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BB"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBJ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BJ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBQ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BQ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemBZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "BZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemCZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "CZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDJ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DJ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemDZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "DZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemEC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "EC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemEE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "EE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemEG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "EG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemEH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "EH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemER PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ER"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemES PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ES"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemET PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ET"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemFI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "FI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemFJ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "FJ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemFK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "FK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemFO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "FO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemFR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "FR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGB PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GB"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGP PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GP"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGQ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GQ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemGY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "GY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemHK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "HK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemHN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "HN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemHR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "HR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemHT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "HT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemHU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "HU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemID PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ID"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIQ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IQ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemIT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "IT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemJE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "JE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemJM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "JM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemJO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "JO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemJP PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "JP"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemKZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "KZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLB PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LB"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemLY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "LY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemME PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ME"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemML PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ML"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMQ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MQ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMX PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MX"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemMZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "MZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNP PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NP"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemNZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "NZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemOM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "OM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemPY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "PY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemQA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "QA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemRE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "RE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemRO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "RO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemRS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "RS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemRU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "RU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemRW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "RW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSB PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SB"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSI PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SI"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSJ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SJ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemST PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ST"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSX PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SX"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemSZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "SZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTD PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TD"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTH PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TH"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTJ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TJ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTL PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TL"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTO PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TO"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTR PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TR"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTV PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TV"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemTZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "TZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemUA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "UA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemUG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "UG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemUS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "US"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemUY PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "UY"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemUZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "UZ"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVC PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VC"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVG PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VG"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVN PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VN"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemVU PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "VU"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemWF PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "WF"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemWS PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "WS"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemXK PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "XK"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemYE PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "YE"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemYT PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "YT"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemZA PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ZA"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemZM PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ZM"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemZW PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ZW"
+	PaymentLinksResourceShippingAddressCollectionAllowedCountriesItemZZ PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem = "ZZ"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceShippingAddressCollectionAllowedCountriesItem) Known() bool {
+	return payload.Known(string(v), "|AC|AD|AE|AF|AG|AI|AL|AM|AO|AQ|AR|AT|AU|AW|AX|AZ|BA|BB|BD|BE|BF|BG|BH|BI|BJ|BL|BM|"+
+		"BN|BO|BQ|BR|BS|BT|BV|BW|BY|BZ|CA|CD|CF|CG|CH|CI|CK|CL|CM|CN|CO|CR|CV|CW|CY|CZ|DE|"+
+		"DJ|DK|DM|DO|DZ|EC|EE|EG|EH|ER|ES|ET|FI|FJ|FK|FO|FR|GA|GB|GD|GE|GF|GG|GH|GI|GL|GM|"+
+		"GN|GP|GQ|GR|GS|GT|GU|GW|GY|HK|HN|HR|HT|HU|ID|IE|IL|IM|IN|IO|IQ|IS|IT|JE|JM|JO|JP|"+
+		"KE|KG|KH|KI|KM|KN|KR|KW|KY|KZ|LA|LB|LC|LI|LK|LR|LS|LT|LU|LV|LY|MA|MC|MD|ME|MF|MG|"+
+		"MK|ML|MM|MN|MO|MQ|MR|MS|MT|MU|MV|MW|MX|MY|MZ|NA|NC|NE|NG|NI|NL|NO|NP|NR|NU|NZ|OM|"+
+		"PA|PE|PF|PG|PH|PK|PL|PM|PN|PR|PS|PT|PY|QA|RE|RO|RS|RU|RW|SA|SB|SC|SD|SE|SG|SH|SI|"+
+		"SJ|SK|SL|SM|SN|SO|SR|SS|ST|SV|SX|SZ|TA|TC|TD|TF|TG|TH|TJ|TK|TL|TM|TN|TO|TR|TT|TV|"+
+		"TW|TZ|UA|UG|US|UY|UZ|VA|VC|VE|VG|VN|VU|WF|WS|XK|YE|YT|ZA|ZM|ZW|ZZ|")
+}
+
+// PaymentLinksResourceTaxIDCollectionRequired is what the field Required of
+// PaymentLinksResourceTaxIDCollection holds.
+type PaymentLinksResourceTaxIDCollectionRequired string
+
+// The values of PaymentLinksResourceTaxIDCollectionRequired that the schema knows.
+const (
+	PaymentLinksResourceTaxIDCollectionRequiredIfSupported PaymentLinksResourceTaxIDCollectionRequired = "if_supported"
+	PaymentLinksResourceTaxIDCollectionRequiredNever       PaymentLinksResourceTaxIDCollectionRequired = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentLinksResourceTaxIDCollectionRequired) Known() bool {
+	return payload.Known(string(v), "|if_supported|never|")
+}
+
+// PaymentPagesCheckoutSessionAutomaticTaxStatus is what the field Status of
+// PaymentPagesCheckoutSessionAutomaticTax holds.
+type PaymentPagesCheckoutSessionAutomaticTaxStatus string
+
+// The values of PaymentPagesCheckoutSessionAutomaticTaxStatus that the schema knows.
+const (
+	PaymentPagesCheckoutSessionAutomaticTaxStatusComplete               PaymentPagesCheckoutSessionAutomaticTaxStatus = "complete"
+	PaymentPagesCheckoutSessionAutomaticTaxStatusFailed                 PaymentPagesCheckoutSessionAutomaticTaxStatus = "failed"
+	PaymentPagesCheckoutSessionAutomaticTaxStatusRequiresLocationInputs PaymentPagesCheckoutSessionAutomaticTaxStatus = "requires_location_inputs"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionAutomaticTaxStatus) Known() bool {
+	return payload.Known(string(v), "|complete|failed|requires_location_inputs|")
+}
+
+// PaymentPagesCheckoutSessionBrandingSettingsBorderStyle is what the field BorderStyle of
+// PaymentPagesCheckoutSessionBrandingSettings holds.
+type PaymentPagesCheckoutSessionBrandingSettingsBorderStyle string
+
+// The values of PaymentPagesCheckoutSessionBrandingSettingsBorderStyle that the schema knows.
+const (
+	PaymentPagesCheckoutSessionBrandingSettingsBorderStylePill        PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "pill"
+	PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRectangular PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "rectangular"
+	PaymentPagesCheckoutSessionBrandingSettingsBorderStyleRounded     PaymentPagesCheckoutSessionBrandingSettingsBorderStyle = "rounded"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionBrandingSettingsBorderStyle) Known() bool {
+	return payload.Known(string(v), "|pill|rectangular|rounded|")
+}
+
+// PaymentPagesCheckoutSessionBrandingSettingsIconType is what the field Type of
+// PaymentPagesCheckoutSessionBrandingSettingsIcon holds.
+type PaymentPagesCheckoutSessionBrandingSettingsIconType string
+
+// The values of PaymentPagesCheckoutSessionBrandingSettingsIconType that the schema knows.
+const (
+	PaymentPagesCheckoutSessionBrandingSettingsIconTypeFile PaymentPagesCheckoutSessionBrandingSettingsIconType = "file"
+	PaymentPagesCheckoutSessionBrandingSettingsIconTypeURL  PaymentPagesCheckoutSessionBrandingSettingsIconType = "url"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionBrandingSettingsIconType) Known() bool {
+	return payload.Known(string(v), "|file|url|")
+}
+
+// PaymentPagesCheckoutSessionBrandingSettingsLogoType is what the field Type of
+// PaymentPagesCheckoutSessionBrandingSettingsLogo holds.
+type PaymentPagesCheckoutSessionBrandingSettingsLogoType string
+
+// The values of PaymentPagesCheckoutSessionBrandingSettingsLogoType that the schema knows.
+const (
+	PaymentPagesCheckoutSessionBrandingSettingsLogoTypeFile PaymentPagesCheckoutSessionBrandingSettingsLogoType = "file"
+	PaymentPagesCheckoutSessionBrandingSettingsLogoTypeURL  PaymentPagesCheckoutSessionBrandingSettingsLogoType = "url"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionBrandingSettingsLogoType) Known() bool {
+	return payload.Known(string(v), "|file|url|")
+}
+
+// PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus is what the field
+// Status of PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedaction holds.
+type PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus string
+
+// The values of PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus that
+// the schema knows.
+const (
+	PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatusProcessing PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus = "processing"
+	PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatusRedacted   PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus = "redacted"
+	PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatusValidated  PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus = "validated"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionCheckoutSessionResourceResourceFieldsRedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
+}
+
+// PaymentPagesCheckoutSessionConsentPromotions is what the field Promotions of
+// PaymentPagesCheckoutSessionConsent holds.
+type PaymentPagesCheckoutSessionConsentPromotions string
+
+// The values of PaymentPagesCheckoutSessionConsentPromotions that the schema knows.
+const (
+	PaymentPagesCheckoutSessionConsentPromotionsOptIn  PaymentPagesCheckoutSessionConsentPromotions = "opt_in"
+	PaymentPagesCheckoutSessionConsentPromotionsOptOut PaymentPagesCheckoutSessionConsentPromotions = "opt_out"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionConsentPromotions) Known() bool {
+	return payload.Known(string(v), "|opt_in|opt_out|")
+}
+
+// PaymentPagesCheckoutSessionConsentTermsOfService is what the field TermsOfService of
+// PaymentPagesCheckoutSessionConsent holds.
+type PaymentPagesCheckoutSessionConsentTermsOfService string
+
+// The values of PaymentPagesCheckoutSessionConsentTermsOfService that the schema knows.
+const (
+	PaymentPagesCheckoutSessionConsentTermsOfServiceAccepted PaymentPagesCheckoutSessionConsentTermsOfService = "accepted"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionConsentTermsOfService) Known() bool {
+	return payload.Known(string(v), "|accepted|")
+}
+
+// PaymentPagesCheckoutSessionConsentCollectionPromotions is what the field Promotions of
+// PaymentPagesCheckoutSessionConsentCollection holds.
+type PaymentPagesCheckoutSessionConsentCollectionPromotions string
+
+// The values of PaymentPagesCheckoutSessionConsentCollectionPromotions that the schema knows.
+const (
+	PaymentPagesCheckoutSessionConsentCollectionPromotionsAuto PaymentPagesCheckoutSessionConsentCollectionPromotions = "auto"
+	PaymentPagesCheckoutSessionConsentCollectionPromotionsNone PaymentPagesCheckoutSessionConsentCollectionPromotions = "none"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionConsentCollectionPromotions) Known() bool {
+	return payload.Known(string(v), "|auto|none|")
+}
+
+// PaymentPagesCheckoutSessionConsentCollectionTermsOfService is what the field TermsOfService of
+// PaymentPagesCheckoutSessionConsentCollection holds.
+type PaymentPagesCheckoutSessionConsentCollectionTermsOfService string
+
+// The values of PaymentPagesCheckoutSessionConsentCollectionTermsOfService that the schema knows.
+const (
+	PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceNone     PaymentPagesCheckoutSessionConsentCollectionTermsOfService = "none"
+	PaymentPagesCheckoutSessionConsentCollectionTermsOfServiceRequired PaymentPagesCheckoutSessionConsentCollectionTermsOfService = "required"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionConsentCollectionTermsOfService) Known() bool {
+	return payload.Known(string(v), "|none|required|")
+}
+
+// PaymentPagesCheckoutSessionCustomFieldsType is what the field Type of
+// PaymentPagesCheckoutSessionCustomFields holds.
+type PaymentPagesCheckoutSessionCustomFieldsType string
+
+// The values of PaymentPagesCheckoutSessionCustomFieldsType that the schema knows.
+const (
+	PaymentPagesCheckoutSessionCustomFieldsTypeDropdown PaymentPagesCheckoutSessionCustomFieldsType = "dropdown"
+	PaymentPagesCheckoutSessionCustomFieldsTypeNumeric  PaymentPagesCheckoutSessionCustomFieldsType = "numeric"
+	PaymentPagesCheckoutSessionCustomFieldsTypeText     PaymentPagesCheckoutSessionCustomFieldsType = "text"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionCustomFieldsType) Known() bool {
+	return payload.Known(string(v), "|dropdown|numeric|text|")
+}
+
+// PaymentPagesCheckoutSessionCustomerDetailsTaxExempt is what the field TaxExempt of
+// PaymentPagesCheckoutSessionCustomerDetails holds.
+type PaymentPagesCheckoutSessionCustomerDetailsTaxExempt string
+
+// The values of PaymentPagesCheckoutSessionCustomerDetailsTaxExempt that the schema knows.
+const (
+	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptExempt  PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "exempt"
+	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptNone    PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "none"
+	PaymentPagesCheckoutSessionCustomerDetailsTaxExemptReverse PaymentPagesCheckoutSessionCustomerDetailsTaxExempt = "reverse"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionCustomerDetailsTaxExempt) Known() bool {
+	return payload.Known(string(v), "|exempt|none|reverse|")
+}
+
+// PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition is what the field Position of
+// PaymentPagesCheckoutSessionPaymentMethodReuseAgreement holds.
+type PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition string
+
+// The values of PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition that the schema knows.
+const (
+	PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionAuto   PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition = "auto"
+	PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPositionHidden PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition = "hidden"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionPaymentMethodReuseAgreementPosition) Known() bool {
+	return payload.Known(string(v), "|auto|hidden|")
+}
+
+// PaymentPagesCheckoutSessionPermissionsUpdateLineItems is what the field UpdateLineItems of
+// PaymentPagesCheckoutSessionPermissions holds.
+type PaymentPagesCheckoutSessionPermissionsUpdateLineItems string
+
+// The values of PaymentPagesCheckoutSessionPermissionsUpdateLineItems that the schema knows.
+const (
+	PaymentPagesCheckoutSessionPermissionsUpdateLineItemsClientOnly PaymentPagesCheckoutSessionPermissionsUpdateLineItems = "client_only"
+	PaymentPagesCheckoutSessionPermissionsUpdateLineItemsServerOnly PaymentPagesCheckoutSessionPermissionsUpdateLineItems = "server_only"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionPermissionsUpdateLineItems) Known() bool {
+	return payload.Known(string(v), "|client_only|server_only|")
+}
+
+// PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails is what the field UpdateShippingDetails
+// of PaymentPagesCheckoutSessionPermissions holds.
+type PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails string
+
+// The values of PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails that the schema knows.
+const (
+	PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsClientOnly PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails = "client_only"
+	PaymentPagesCheckoutSessionPermissionsUpdateShippingDetailsServerOnly PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails = "server_only"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionPermissionsUpdateShippingDetails) Known() bool {
+	return payload.Known(string(v), "|client_only|server_only|")
+}
+
+// PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem is what the field
+// AllowRedisplayFiltersItem of PaymentPagesCheckoutSessionSavedPaymentMethodOptions holds.
+type PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem string
+
+// The values of PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem that the
+// schema knows.
+const (
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItemAlways      PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem = "always"
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItemLimited     PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem = "limited"
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItemUnspecified PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem = "unspecified"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionSavedPaymentMethodOptionsAllowRedisplayFiltersItem) Known() bool {
+	return payload.Known(string(v), "|always|limited|unspecified|")
+}
+
+// PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove is what the field
+// PaymentMethodRemove of PaymentPagesCheckoutSessionSavedPaymentMethodOptions holds.
+type PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove string
+
+// The values of PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove that the
+// schema knows.
+const (
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemoveDisabled PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove = "disabled"
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemoveEnabled  PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove = "enabled"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodRemove) Known() bool {
+	return payload.Known(string(v), "|disabled|enabled|")
+}
+
+// PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave is what the field
+// PaymentMethodSave of PaymentPagesCheckoutSessionSavedPaymentMethodOptions holds.
+type PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave string
+
+// The values of PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave that the schema
+// knows.
+const (
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSaveDisabled PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave = "disabled"
+	PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSaveEnabled  PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave = "enabled"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionSavedPaymentMethodOptionsPaymentMethodSave) Known() bool {
+	return payload.Known(string(v), "|disabled|enabled|")
+}
+
+// PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem is what the field
+// AllowedCountriesItem of PaymentPagesCheckoutSessionShippingAddressCollection holds.
+type PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem string
+
+// The values of PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem that the
+// schema knows.
+const (
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AQ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AX"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemAZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "AZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BB"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BJ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BQ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemBZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "BZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemCZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "CZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DJ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemDZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "DZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemEH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "EH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemER PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ER"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemES PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ES"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemET PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ET"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FJ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemFR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "FR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GB"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GP"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GQ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemGY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "GY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemHU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "HU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemID PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ID"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IQ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemIT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "IT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemJP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "JP"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemKZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "KZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LB"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemLY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "LY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemME PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ME"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemML PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ML"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMQ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MQ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MX"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemMZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "MZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNP PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NP"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemNZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "NZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemOM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "OM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemPY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "PY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemQA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "QA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemRW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "RW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSB PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SB"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSI PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SI"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SJ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemST PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ST"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSX PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SX"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemSZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "SZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTD PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TD"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTH PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TH"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTJ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TJ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTL PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TL"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTO PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TO"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTR PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TR"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTV PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TV"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemTZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "TZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "US"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUY PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UY"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemUZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "UZ"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVC PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VC"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVG PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VG"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVN PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VN"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemVU PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "VU"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWF PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WF"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemWS PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "WS"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemXK PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "XK"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYE PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YE"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemYT PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "YT"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZA PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZA"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZM PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZM"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZW PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZW"
+	PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItemZZ PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem = "ZZ"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionShippingAddressCollectionAllowedCountriesItem) Known() bool {
+	return payload.Known(string(v), "|AC|AD|AE|AF|AG|AI|AL|AM|AO|AQ|AR|AT|AU|AW|AX|AZ|BA|BB|BD|BE|BF|BG|BH|BI|BJ|BL|BM|"+
+		"BN|BO|BQ|BR|BS|BT|BV|BW|BY|BZ|CA|CD|CF|CG|CH|CI|CK|CL|CM|CN|CO|CR|CV|CW|CY|CZ|DE|"+
+		"DJ|DK|DM|DO|DZ|EC|EE|EG|EH|ER|ES|ET|FI|FJ|FK|FO|FR|GA|GB|GD|GE|GF|GG|GH|GI|GL|GM|"+
+		"GN|GP|GQ|GR|GS|GT|GU|GW|GY|HK|HN|HR|HT|HU|ID|IE|IL|IM|IN|IO|IQ|IS|IT|JE|JM|JO|JP|"+
+		"KE|KG|KH|KI|KM|KN|KR|KW|KY|KZ|LA|LB|LC|LI|LK|LR|LS|LT|LU|LV|LY|MA|MC|MD|ME|MF|MG|"+
+		"MK|ML|MM|MN|MO|MQ|MR|MS|MT|MU|MV|MW|MX|MY|MZ|NA|NC|NE|NG|NI|NL|NO|NP|NR|NU|NZ|OM|"+
+		"PA|PE|PF|PG|PH|PK|PL|PM|PN|PR|PS|PT|PY|QA|RE|RO|RS|RU|RW|SA|SB|SC|SD|SE|SG|SH|SI|"+
+		"SJ|SK|SL|SM|SN|SO|SR|SS|ST|SV|SX|SZ|TA|TC|TD|TF|TG|TH|TJ|TK|TL|TM|TN|TO|TR|TT|TV|"+
+		"TW|TZ|UA|UG|US|UY|UZ|VA|VC|VE|VG|VN|VU|WF|WS|XK|YE|YT|ZA|ZM|ZW|ZZ|")
+}
+
+// PaymentPagesCheckoutSessionTaxIDType is what the field Type of PaymentPagesCheckoutSessionTaxID
+// holds.
+type PaymentPagesCheckoutSessionTaxIDType string
+
+// The values of PaymentPagesCheckoutSessionTaxIDType that the schema knows.
+const (
+	PaymentPagesCheckoutSessionTaxIDTypeAdNrt    PaymentPagesCheckoutSessionTaxIDType = "ad_nrt"
+	PaymentPagesCheckoutSessionTaxIDTypeAeTrn    PaymentPagesCheckoutSessionTaxIDType = "ae_trn"
+	PaymentPagesCheckoutSessionTaxIDTypeAlTin    PaymentPagesCheckoutSessionTaxIDType = "al_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeAmTin    PaymentPagesCheckoutSessionTaxIDType = "am_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeAoTin    PaymentPagesCheckoutSessionTaxIDType = "ao_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeArCuit   PaymentPagesCheckoutSessionTaxIDType = "ar_cuit"
+	PaymentPagesCheckoutSessionTaxIDTypeAuAbn    PaymentPagesCheckoutSessionTaxIDType = "au_abn"
+	PaymentPagesCheckoutSessionTaxIDTypeAuArn    PaymentPagesCheckoutSessionTaxIDType = "au_arn"
+	PaymentPagesCheckoutSessionTaxIDTypeAwTin    PaymentPagesCheckoutSessionTaxIDType = "aw_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeAzTin    PaymentPagesCheckoutSessionTaxIDType = "az_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeBaTin    PaymentPagesCheckoutSessionTaxIDType = "ba_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeBbTin    PaymentPagesCheckoutSessionTaxIDType = "bb_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeBdBin    PaymentPagesCheckoutSessionTaxIDType = "bd_bin"
+	PaymentPagesCheckoutSessionTaxIDTypeBfIfu    PaymentPagesCheckoutSessionTaxIDType = "bf_ifu"
+	PaymentPagesCheckoutSessionTaxIDTypeBgUic    PaymentPagesCheckoutSessionTaxIDType = "bg_uic"
+	PaymentPagesCheckoutSessionTaxIDTypeBhVAT    PaymentPagesCheckoutSessionTaxIDType = "bh_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeBjIfu    PaymentPagesCheckoutSessionTaxIDType = "bj_ifu"
+	PaymentPagesCheckoutSessionTaxIDTypeBoTin    PaymentPagesCheckoutSessionTaxIDType = "bo_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeBrCnpj   PaymentPagesCheckoutSessionTaxIDType = "br_cnpj"
+	PaymentPagesCheckoutSessionTaxIDTypeBrCpf    PaymentPagesCheckoutSessionTaxIDType = "br_cpf"
+	PaymentPagesCheckoutSessionTaxIDTypeBsTin    PaymentPagesCheckoutSessionTaxIDType = "bs_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeByTin    PaymentPagesCheckoutSessionTaxIDType = "by_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeCaBn     PaymentPagesCheckoutSessionTaxIDType = "ca_bn"
+	PaymentPagesCheckoutSessionTaxIDTypeCaGstHst PaymentPagesCheckoutSessionTaxIDType = "ca_gst_hst"
+	PaymentPagesCheckoutSessionTaxIDTypeCaPstBc  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_bc"
+	PaymentPagesCheckoutSessionTaxIDTypeCaPstMb  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_mb"
+	PaymentPagesCheckoutSessionTaxIDTypeCaPstSk  PaymentPagesCheckoutSessionTaxIDType = "ca_pst_sk"
+	PaymentPagesCheckoutSessionTaxIDTypeCaQst    PaymentPagesCheckoutSessionTaxIDType = "ca_qst"
+	PaymentPagesCheckoutSessionTaxIDTypeCdNif    PaymentPagesCheckoutSessionTaxIDType = "cd_nif"
+	PaymentPagesCheckoutSessionTaxIDTypeChUID    PaymentPagesCheckoutSessionTaxIDType = "ch_uid"
+	PaymentPagesCheckoutSessionTaxIDTypeChVAT    PaymentPagesCheckoutSessionTaxIDType = "ch_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeClTin    PaymentPagesCheckoutSessionTaxIDType = "cl_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeCmNiu    PaymentPagesCheckoutSessionTaxIDType = "cm_niu"
+	PaymentPagesCheckoutSessionTaxIDTypeCnTin    PaymentPagesCheckoutSessionTaxIDType = "cn_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeCoNit    PaymentPagesCheckoutSessionTaxIDType = "co_nit"
+	PaymentPagesCheckoutSessionTaxIDTypeCrTin    PaymentPagesCheckoutSessionTaxIDType = "cr_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeCvNif    PaymentPagesCheckoutSessionTaxIDType = "cv_nif"
+	PaymentPagesCheckoutSessionTaxIDTypeDeStn    PaymentPagesCheckoutSessionTaxIDType = "de_stn"
+	PaymentPagesCheckoutSessionTaxIDTypeDoRcn    PaymentPagesCheckoutSessionTaxIDType = "do_rcn"
+	PaymentPagesCheckoutSessionTaxIDTypeEcRuc    PaymentPagesCheckoutSessionTaxIDType = "ec_ruc"
+	PaymentPagesCheckoutSessionTaxIDTypeEgTin    PaymentPagesCheckoutSessionTaxIDType = "eg_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeEsCif    PaymentPagesCheckoutSessionTaxIDType = "es_cif"
+	PaymentPagesCheckoutSessionTaxIDTypeEtTin    PaymentPagesCheckoutSessionTaxIDType = "et_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeEuOSsVAT PaymentPagesCheckoutSessionTaxIDType = "eu_oss_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeEuVAT    PaymentPagesCheckoutSessionTaxIDType = "eu_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeFoVAT    PaymentPagesCheckoutSessionTaxIDType = "fo_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeGbVAT    PaymentPagesCheckoutSessionTaxIDType = "gb_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeGeVAT    PaymentPagesCheckoutSessionTaxIDType = "ge_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeGiTin    PaymentPagesCheckoutSessionTaxIDType = "gi_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeGnNif    PaymentPagesCheckoutSessionTaxIDType = "gn_nif"
+	PaymentPagesCheckoutSessionTaxIDTypeHkBr     PaymentPagesCheckoutSessionTaxIDType = "hk_br"
+	PaymentPagesCheckoutSessionTaxIDTypeHrOib    PaymentPagesCheckoutSessionTaxIDType = "hr_oib"
+	PaymentPagesCheckoutSessionTaxIDTypeHuTin    PaymentPagesCheckoutSessionTaxIDType = "hu_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeIcNif    PaymentPagesCheckoutSessionTaxIDType = "ic_nif"
+	PaymentPagesCheckoutSessionTaxIDTypeIDNpwp   PaymentPagesCheckoutSessionTaxIDType = "id_npwp"
+	PaymentPagesCheckoutSessionTaxIDTypeIlVAT    PaymentPagesCheckoutSessionTaxIDType = "il_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeInGst    PaymentPagesCheckoutSessionTaxIDType = "in_gst"
+	PaymentPagesCheckoutSessionTaxIDTypeIsVAT    PaymentPagesCheckoutSessionTaxIDType = "is_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeItCf     PaymentPagesCheckoutSessionTaxIDType = "it_cf"
+	PaymentPagesCheckoutSessionTaxIDTypeJpCn     PaymentPagesCheckoutSessionTaxIDType = "jp_cn"
+	PaymentPagesCheckoutSessionTaxIDTypeJpRn     PaymentPagesCheckoutSessionTaxIDType = "jp_rn"
+	PaymentPagesCheckoutSessionTaxIDTypeJpTrn    PaymentPagesCheckoutSessionTaxIDType = "jp_trn"
+	PaymentPagesCheckoutSessionTaxIDTypeKePIN    PaymentPagesCheckoutSessionTaxIDType = "ke_pin"
+	PaymentPagesCheckoutSessionTaxIDTypeKgTin    PaymentPagesCheckoutSessionTaxIDType = "kg_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeKhTin    PaymentPagesCheckoutSessionTaxIDType = "kh_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeKrBrn    PaymentPagesCheckoutSessionTaxIDType = "kr_brn"
+	PaymentPagesCheckoutSessionTaxIDTypeKzBin    PaymentPagesCheckoutSessionTaxIDType = "kz_bin"
+	PaymentPagesCheckoutSessionTaxIDTypeLaTin    PaymentPagesCheckoutSessionTaxIDType = "la_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeLiUID    PaymentPagesCheckoutSessionTaxIDType = "li_uid"
+	PaymentPagesCheckoutSessionTaxIDTypeLiVAT    PaymentPagesCheckoutSessionTaxIDType = "li_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeLkVAT    PaymentPagesCheckoutSessionTaxIDType = "lk_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeMaVAT    PaymentPagesCheckoutSessionTaxIDType = "ma_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeMdVAT    PaymentPagesCheckoutSessionTaxIDType = "md_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeMePib    PaymentPagesCheckoutSessionTaxIDType = "me_pib"
+	PaymentPagesCheckoutSessionTaxIDTypeMkVAT    PaymentPagesCheckoutSessionTaxIDType = "mk_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeMrNif    PaymentPagesCheckoutSessionTaxIDType = "mr_nif"
+	PaymentPagesCheckoutSessionTaxIDTypeMxRfc    PaymentPagesCheckoutSessionTaxIDType = "mx_rfc"
+	PaymentPagesCheckoutSessionTaxIDTypeMyFrp    PaymentPagesCheckoutSessionTaxIDType = "my_frp"
+	PaymentPagesCheckoutSessionTaxIDTypeMyItn    PaymentPagesCheckoutSessionTaxIDType = "my_itn"
+	PaymentPagesCheckoutSessionTaxIDTypeMySst    PaymentPagesCheckoutSessionTaxIDType = "my_sst"
+	PaymentPagesCheckoutSessionTaxIDTypeNgTin    PaymentPagesCheckoutSessionTaxIDType = "ng_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeNoVAT    PaymentPagesCheckoutSessionTaxIDType = "no_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeNoVoec   PaymentPagesCheckoutSessionTaxIDType = "no_voec"
+	PaymentPagesCheckoutSessionTaxIDTypeNpPan    PaymentPagesCheckoutSessionTaxIDType = "np_pan"
+	PaymentPagesCheckoutSessionTaxIDTypeNzGst    PaymentPagesCheckoutSessionTaxIDType = "nz_gst"
+	PaymentPagesCheckoutSessionTaxIDTypeOmVAT    PaymentPagesCheckoutSessionTaxIDType = "om_vat"
+	PaymentPagesCheckoutSessionTaxIDTypePeRuc    PaymentPagesCheckoutSessionTaxIDType = "pe_ruc"
+	PaymentPagesCheckoutSessionTaxIDTypePhTin    PaymentPagesCheckoutSessionTaxIDType = "ph_tin"
+	PaymentPagesCheckoutSessionTaxIDTypePlNip    PaymentPagesCheckoutSessionTaxIDType = "pl_nip"
+	PaymentPagesCheckoutSessionTaxIDTypePyRuc    PaymentPagesCheckoutSessionTaxIDType = "py_ruc"
+	PaymentPagesCheckoutSessionTaxIDTypeRoTin    PaymentPagesCheckoutSessionTaxIDType = "ro_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeRsPib    PaymentPagesCheckoutSessionTaxIDType = "rs_pib"
+	PaymentPagesCheckoutSessionTaxIDTypeRuInn    PaymentPagesCheckoutSessionTaxIDType = "ru_inn"
+	PaymentPagesCheckoutSessionTaxIDTypeRuKpp    PaymentPagesCheckoutSessionTaxIDType = "ru_kpp"
+	PaymentPagesCheckoutSessionTaxIDTypeSaVAT    PaymentPagesCheckoutSessionTaxIDType = "sa_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeSgGst    PaymentPagesCheckoutSessionTaxIDType = "sg_gst"
+	PaymentPagesCheckoutSessionTaxIDTypeSgUen    PaymentPagesCheckoutSessionTaxIDType = "sg_uen"
+	PaymentPagesCheckoutSessionTaxIDTypeSiTin    PaymentPagesCheckoutSessionTaxIDType = "si_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeSnNinea  PaymentPagesCheckoutSessionTaxIDType = "sn_ninea"
+	PaymentPagesCheckoutSessionTaxIDTypeSrFin    PaymentPagesCheckoutSessionTaxIDType = "sr_fin"
+	PaymentPagesCheckoutSessionTaxIDTypeSvNit    PaymentPagesCheckoutSessionTaxIDType = "sv_nit"
+	PaymentPagesCheckoutSessionTaxIDTypeThVAT    PaymentPagesCheckoutSessionTaxIDType = "th_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeTjTin    PaymentPagesCheckoutSessionTaxIDType = "tj_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeTrTin    PaymentPagesCheckoutSessionTaxIDType = "tr_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeTwVAT    PaymentPagesCheckoutSessionTaxIDType = "tw_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeTzVAT    PaymentPagesCheckoutSessionTaxIDType = "tz_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeUaVAT    PaymentPagesCheckoutSessionTaxIDType = "ua_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeUgTin    PaymentPagesCheckoutSessionTaxIDType = "ug_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeUnknown  PaymentPagesCheckoutSessionTaxIDType = "unknown"
+	PaymentPagesCheckoutSessionTaxIDTypeUsEin    PaymentPagesCheckoutSessionTaxIDType = "us_ein"
+	PaymentPagesCheckoutSessionTaxIDTypeUyRuc    PaymentPagesCheckoutSessionTaxIDType = "uy_ruc"
+	PaymentPagesCheckoutSessionTaxIDTypeUzTin    PaymentPagesCheckoutSessionTaxIDType = "uz_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeUzVAT    PaymentPagesCheckoutSessionTaxIDType = "uz_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeVeRif    PaymentPagesCheckoutSessionTaxIDType = "ve_rif"
+	PaymentPagesCheckoutSessionTaxIDTypeVnTin    PaymentPagesCheckoutSessionTaxIDType = "vn_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeZaVAT    PaymentPagesCheckoutSessionTaxIDType = "za_vat"
+	PaymentPagesCheckoutSessionTaxIDTypeZmTin    PaymentPagesCheckoutSessionTaxIDType = "zm_tin"
+	PaymentPagesCheckoutSessionTaxIDTypeZwTin    PaymentPagesCheckoutSessionTaxIDType = "zw_tin"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionTaxIDType) Known() bool {
+	return payload.Known(string(v), "|ad_nrt|ae_trn|al_tin|am_tin|ao_tin|ar_cuit|au_abn|au_arn|aw_tin|az_tin|ba_tin|bb_tin|"+
+		"bd_bin|bf_ifu|bg_uic|bh_vat|bj_ifu|bo_tin|br_cnpj|br_cpf|bs_tin|by_tin|ca_bn|ca_gst_hst|"+
+		"ca_pst_bc|ca_pst_mb|ca_pst_sk|ca_qst|cd_nif|ch_uid|ch_vat|cl_tin|cm_niu|cn_tin|co_nit|"+
+		"cr_tin|cv_nif|de_stn|do_rcn|ec_ruc|eg_tin|es_cif|et_tin|eu_oss_vat|eu_vat|fo_vat|"+
+		"gb_vat|ge_vat|gi_tin|gn_nif|hk_br|hr_oib|hu_tin|ic_nif|id_npwp|il_vat|in_gst|is_vat|"+
+		"it_cf|jp_cn|jp_rn|jp_trn|ke_pin|kg_tin|kh_tin|kr_brn|kz_bin|la_tin|li_uid|li_vat|"+
+		"lk_vat|ma_vat|md_vat|me_pib|mk_vat|mr_nif|mx_rfc|my_frp|my_itn|my_sst|ng_tin|no_vat|"+
+		"no_voec|np_pan|nz_gst|om_vat|pe_ruc|ph_tin|pl_nip|py_ruc|ro_tin|rs_pib|ru_inn|ru_kpp|"+
+		"sa_vat|sg_gst|sg_uen|si_tin|sn_ninea|sr_fin|sv_nit|th_vat|tj_tin|tr_tin|tw_vat|tz_vat|"+
+		"ua_vat|ug_tin|unknown|us_ein|uy_ruc|uz_tin|uz_vat|ve_rif|vn_tin|za_vat|zm_tin|zw_tin|")
+}
+
+// PaymentPagesCheckoutSessionTaxIDCollectionRequired is what the field Required of
+// PaymentPagesCheckoutSessionTaxIDCollection holds.
+type PaymentPagesCheckoutSessionTaxIDCollectionRequired string
+
+// The values of PaymentPagesCheckoutSessionTaxIDCollectionRequired that the schema knows.
+const (
+	PaymentPagesCheckoutSessionTaxIDCollectionRequiredIfSupported PaymentPagesCheckoutSessionTaxIDCollectionRequired = "if_supported"
+	PaymentPagesCheckoutSessionTaxIDCollectionRequiredNever       PaymentPagesCheckoutSessionTaxIDCollectionRequired = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionTaxIDCollectionRequired) Known() bool {
+	return payload.Known(string(v), "|if_supported|never|")
+}
+
+// PaymentPagesCheckoutSessionUpdatePermissionLineItems is what the field LineItems of
+// PaymentPagesCheckoutSessionUpdatePermission holds.
+type PaymentPagesCheckoutSessionUpdatePermissionLineItems string
+
+// The values of PaymentPagesCheckoutSessionUpdatePermissionLineItems that the schema knows.
+const (
+	PaymentPagesCheckoutSessionUpdatePermissionLineItemsClientOnly PaymentPagesCheckoutSessionUpdatePermissionLineItems = "client_only"
+	PaymentPagesCheckoutSessionUpdatePermissionLineItemsServerOnly PaymentPagesCheckoutSessionUpdatePermissionLineItems = "server_only"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionUpdatePermissionLineItems) Known() bool {
+	return payload.Known(string(v), "|client_only|server_only|")
+}
+
+// PaymentPagesCheckoutSessionUpdatePermissionShippingDetails is what the field ShippingDetails of
+// PaymentPagesCheckoutSessionUpdatePermission holds.
+type PaymentPagesCheckoutSessionUpdatePermissionShippingDetails string
+
+// The values of PaymentPagesCheckoutSessionUpdatePermissionShippingDetails that the schema knows.
+const (
+	PaymentPagesCheckoutSessionUpdatePermissionShippingDetailsClientOnly PaymentPagesCheckoutSessionUpdatePermissionShippingDetails = "client_only"
+	PaymentPagesCheckoutSessionUpdatePermissionShippingDetailsServerOnly PaymentPagesCheckoutSessionUpdatePermissionShippingDetails = "server_only"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesCheckoutSessionUpdatePermissionShippingDetails) Known() bool {
+	return payload.Known(string(v), "|client_only|server_only|")
+}
+
+// PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem is what the field
+// BrandsBlockedItem of PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictions holds.
+type PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem string
+
+// The values of PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem that
+// the schema knows.
+const (
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItemAmericanExpress       PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem = "american_express"
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItemDiscoverGlobalNetwork PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem = "discover_global_network"
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItemMastercard            PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem = "mastercard"
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItemVisa                  PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsBrandsBlockedItem) Known() bool {
+	return payload.Known(string(v), "|american_express|discover_global_network|mastercard|visa|")
+}
+
+// PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem is what the
+// field FundingTypesBlockedItem of PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictions
+// holds.
+type PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem string
+
+// The values of PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem
+// that the schema knows.
+const (
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItemCredit  PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem = "credit"
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItemDebit   PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem = "debit"
+	PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItemPrepaid PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem = "prepaid"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPagesPrivateCardPaymentMethodOptionsResourceRestrictionsFundingTypesBlockedItem) Known() bool {
+	return payload.Known(string(v), "|credit|debit|prepaid|")
+}
+
+// PaymentPlanAmountStatus is what the field Status of PaymentPlanAmount holds.
+type PaymentPlanAmountStatus string
+
+// The values of PaymentPlanAmountStatus that the schema knows.
+const (
+	PaymentPlanAmountStatusOpen    PaymentPlanAmountStatus = "open"
+	PaymentPlanAmountStatusPaid    PaymentPlanAmountStatus = "paid"
+	PaymentPlanAmountStatusPastDue PaymentPlanAmountStatus = "past_due"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentPlanAmountStatus) Known() bool {
+	return payload.Known(string(v), "|open|paid|past_due|")
+}
+
+// PaymentRecordCustomerPresence is what the field CustomerPresence of PaymentRecord holds.
+type PaymentRecordCustomerPresence string
+
+// The values of PaymentRecordCustomerPresence that the schema knows.
+const (
+	PaymentRecordCustomerPresenceOffSession PaymentRecordCustomerPresence = "off_session"
+	PaymentRecordCustomerPresenceOnSession  PaymentRecordCustomerPresence = "on_session"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentRecordCustomerPresence) Known() bool {
+	return payload.Known(string(v), "|off_session|on_session|")
+}
+
+// PaymentRecordReportedBy is what the field ReportedBy of PaymentRecord holds.
+type PaymentRecordReportedBy string
+
+// The values of PaymentRecordReportedBy that the schema knows.
+const (
+	PaymentRecordReportedBySelf   PaymentRecordReportedBy = "self"
+	PaymentRecordReportedByStripe PaymentRecordReportedBy = "stripe"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentRecordReportedBy) Known() bool {
+	return payload.Known(string(v), "|self|stripe|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType is what the
+// field Type of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFunding
+// holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingTypeCard PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType = "card"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodAmazonPayDetailsResourceFundingType) Known() bool {
+	return payload.Known(string(v), "|card|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand is what the field Brand of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand string
+
+// The values of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand that the schema
+// knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandAmex            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "amex"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandCartesBancaires PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "cartes_bancaires"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandDiners          PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "diners"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandDiscover        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "discover"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandEftposAu        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "eftpos_au"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandInterac         PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "interac"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandJcb             PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "jcb"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandLink            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "link"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandMastercard      PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "mastercard"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandUnionpay        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "unionpay"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandUnknown         PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "unknown"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrandVisa            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsBrand) Known() bool {
+	return payload.Known(string(v), "|amex|cartes_bancaires|diners|discover|eftpos_au|interac|jcb|link|mastercard|unionpay|"+
+		"unknown|visa|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding is what the field Funding of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding string
+
+// The values of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFundingCredit  PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding = "credit"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFundingDebit   PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding = "debit"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFundingPrepaid PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding = "prepaid"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFundingUnknown PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding = "unknown"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsFunding) Known() bool {
+	return payload.Known(string(v), "|credit|debit|prepaid|unknown|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork is what the field Network of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetails holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork string
+
+// The values of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkAmex            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "amex"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkCartesBancaires PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "cartes_bancaires"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkDiners          PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "diners"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkDiscover        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "discover"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkEftposAu        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "eftpos_au"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkInterac         PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "interac"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkJcb             PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "jcb"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkLink            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "link"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkMastercard      PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "mastercard"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkUnionpay        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "unionpay"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkUnknown         PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "unknown"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetworkVisa            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsNetwork) Known() bool {
+	return payload.Known(string(v), "|amex|cartes_bancaires|diners|discover|eftpos_au|interac|jcb|link|mastercard|unionpay|"+
+		"unknown|visa|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check is
+// what the field AddressLine1Check of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check that
+// the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1CheckFail        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check = "fail"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1CheckPass        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check = "pass"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1CheckUnavailable PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check = "unavailable"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1CheckUnchecked   PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check = "unchecked"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressLine1Check) Known() bool {
+	return payload.Known(string(v), "|fail|pass|unavailable|unchecked|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck
+// is what the field AddressPostalCodeCheck of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheckFail        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck = "fail"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheckPass        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck = "pass"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheckUnavailable PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck = "unavailable"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheckUnchecked   PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck = "unchecked"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksAddressPostalCodeCheck) Known() bool {
+	return payload.Known(string(v), "|fail|pass|unavailable|unchecked|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck is what the
+// field CVCCheck of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecks
+// holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck string
+
+// The values of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheckFail        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck = "fail"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheckPass        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck = "pass"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheckUnavailable PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck = "unavailable"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheckUnchecked   PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck = "unchecked"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceChecksCVCCheck) Known() bool {
+	return payload.Known(string(v), "|fail|pass|unavailable|unchecked|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval is
+// what the field Interval of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlan holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval that
+// the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanIntervalMonth PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval = "month"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanInterval) Known() bool {
+	return payload.Known(string(v), "|month|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType is what
+// the field Type of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlan holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanTypeBonus      PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType = "bonus"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanTypeFixedCount PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType = "fixed_count"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanTypeRevolving  PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType = "revolving"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceInstallmentPlanType) Known() bool {
+	return payload.Known(string(v), "|bonus|fixed_count|revolving|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow
+// is what the field AuthenticationFlow of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlowChallenge    PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow = "challenge"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlowFrictionless PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow = "frictionless"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureAuthenticationFlow) Known() bool {
+	return payload.Known(string(v), "|challenge|frictionless|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator
+// is what the field ElectronicCommerceIndicator of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator01 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "01"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator02 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "02"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator03 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "03"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator04 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "04"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator05 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "05"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator06 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "06"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator07 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator = "07"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureElectronicCommerceIndicator) Known() bool {
+	return payload.Known(string(v), "|01|02|03|04|05|06|07|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator
+// is what the field ExemptionIndicator of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicatorLowRisk PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator = "low_risk"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicatorNone    PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator = "none"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureExemptionIndicator) Known() bool {
+	return payload.Known(string(v), "|low_risk|none|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult is what
+// the field Result of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultAttemptAcknowledged PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "attempt_acknowledged"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultAuthenticated       PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "authenticated"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultDataShareOnly       PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "data_share_only"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultExempted            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "exempted"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultFailed              PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "failed"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultNotSupported        PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "not_supported"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultProcessingError     PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult = "processing_error"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResult) Known() bool {
+	return payload.Known(string(v), "|attempt_acknowledged|authenticated|data_share_only|exempted|failed|not_supported|"+
+		"processing_error|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason is
+// what the field ResultReason of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonAbandoned           PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "abandoned"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonBypassed            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "bypassed"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonCanceled            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "canceled"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonCardNotEnrolled     PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "card_not_enrolled"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonNetworkNotSupported PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "network_not_supported"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonProtocolError       PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "protocol_error"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReasonRejected            PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason = "rejected"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureResultReason) Known() bool {
+	return payload.Known(string(v), "|abandoned|bypassed|canceled|card_not_enrolled|network_not_supported|protocol_error|"+
+		"rejected|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion is what
+// the field Version of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecure holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion1_0_2 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion = "1.0.2"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion2_1_0 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion = "2.1.0"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion2_2_0 PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion = "2.2.0"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodCardDetailsResourceThreeDSecureVersion) Known() bool {
+	return payload.Known(string(v), "|1.0.2|2.1.0|2.2.0|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain is what the
+// field Chain of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStore
+// holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain string
+
+// The values of PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain
+// that the schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChainFamilymart PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain = "familymart"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChainLawson     PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain = "lawson"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChainMinistop   PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain = "ministop"
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChainSeicomart  PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain = "seicomart"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodKonbiniDetailsResourceStoreChain) Known() bool {
+	return payload.Known(string(v), "|familymart|lawson|ministop|seicomart|")
+}
+
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType is what
+// the field Type of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFunding holds.
+type PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType string
+
+// The values of
+// PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType that the
+// schema knows.
+const (
+	PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingTypeCard PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType = "card"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaymentsPrimitivesPaymentRecordsResourcePaymentMethodRevolutPayDetailsResourceFundingType) Known() bool {
+	return payload.Known(string(v), "|card|")
+}
+
+// PaypalSellerProtectionDisputeCategoriesItem is what the field DisputeCategoriesItem of
+// PaypalSellerProtection holds.
+type PaypalSellerProtectionDisputeCategoriesItem string
+
+// The values of PaypalSellerProtectionDisputeCategoriesItem that the schema knows.
+const (
+	PaypalSellerProtectionDisputeCategoriesItemFraudulent         PaypalSellerProtectionDisputeCategoriesItem = "fraudulent"
+	PaypalSellerProtectionDisputeCategoriesItemProductNotReceived PaypalSellerProtectionDisputeCategoriesItem = "product_not_received"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaypalSellerProtectionDisputeCategoriesItem) Known() bool {
+	return payload.Known(string(v), "|fraudulent|product_not_received|")
+}
+
+// PaypalSellerProtectionStatus is what the field Status of PaypalSellerProtection holds.
+type PaypalSellerProtectionStatus string
+
+// The values of PaypalSellerProtectionStatus that the schema knows.
+const (
+	PaypalSellerProtectionStatusEligible          PaypalSellerProtectionStatus = "eligible"
+	PaypalSellerProtectionStatusNotEligible       PaypalSellerProtectionStatus = "not_eligible"
+	PaypalSellerProtectionStatusPartiallyEligible PaypalSellerProtectionStatus = "partially_eligible"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PaypalSellerProtectionStatus) Known() bool {
+	return payload.Known(string(v), "|eligible|not_eligible|partially_eligible|")
+}
+
+// PlatformEarningFeeSourceType is what the field Type of PlatformEarningFeeSource holds.
+type PlatformEarningFeeSourceType string
+
+// The values of PlatformEarningFeeSourceType that the schema knows.
+const (
+	PlatformEarningFeeSourceTypeCharge PlatformEarningFeeSourceType = "charge"
+	PlatformEarningFeeSourceTypePayout PlatformEarningFeeSourceType = "payout"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v PlatformEarningFeeSourceType) Known() bool {
+	return payload.Known(string(v), "|charge|payout|")
 }
 
 // RecurringInterval is what the field Interval of Recurring holds.
@@ -347,11 +7843,7 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v RecurringInterval) Known() bool {
-	switch v {
-	case RecurringIntervalDay, RecurringIntervalMonth, RecurringIntervalWeek, RecurringIntervalYear:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|day|month|week|year|")
 }
 
 // RecurringUsageType is what the field UsageType of Recurring holds.
@@ -365,83 +7857,957 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v RecurringUsageType) Known() bool {
-	switch v {
-	case RecurringUsageTypeLicensed, RecurringUsageTypeMetered:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|licensed|metered|")
 }
 
-// TaxRateJurisdictionLevel is what the field JurisdictionLevel of TaxRate holds.
-type TaxRateJurisdictionLevel string
+// RedactionStatus is what the field Status of Redaction holds.
+type RedactionStatus string
 
-// The values of TaxRateJurisdictionLevel that the schema knows.
+// The values of RedactionStatus that the schema knows.
 const (
-	TaxRateJurisdictionLevelCity     TaxRateJurisdictionLevel = "city"
-	TaxRateJurisdictionLevelCountry  TaxRateJurisdictionLevel = "country"
-	TaxRateJurisdictionLevelCounty   TaxRateJurisdictionLevel = "county"
-	TaxRateJurisdictionLevelDistrict TaxRateJurisdictionLevel = "district"
-	TaxRateJurisdictionLevelMultiple TaxRateJurisdictionLevel = "multiple"
-	TaxRateJurisdictionLevelState    TaxRateJurisdictionLevel = "state"
+	RedactionStatusProcessing RedactionStatus = "processing"
+	RedactionStatusRedacted   RedactionStatus = "redacted"
+	RedactionStatusValidated  RedactionStatus = "validated"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v TaxRateJurisdictionLevel) Known() bool {
-	switch v {
-	case TaxRateJurisdictionLevelCity, TaxRateJurisdictionLevelCountry, TaxRateJurisdictionLevelCounty, TaxRateJurisdictionLevelDistrict, TaxRateJurisdictionLevelMultiple, TaxRateJurisdictionLevelState:
-		return true
-	}
-	return false
+func (v RedactionStatus) Known() bool {
+	return payload.Known(string(v), "|processing|redacted|validated|")
 }
 
-// TaxRateRateType is what the field RateType of TaxRate holds.
-type TaxRateRateType string
+// RevolutPayUnderlyingPaymentMethodFundingDetailsType is what the field Type of
+// RevolutPayUnderlyingPaymentMethodFundingDetails holds.
+type RevolutPayUnderlyingPaymentMethodFundingDetailsType string
 
-// The values of TaxRateRateType that the schema knows.
+// The values of RevolutPayUnderlyingPaymentMethodFundingDetailsType that the schema knows.
 const (
-	TaxRateRateTypeFlatAmount TaxRateRateType = "flat_amount"
-	TaxRateRateTypePercentage TaxRateRateType = "percentage"
+	RevolutPayUnderlyingPaymentMethodFundingDetailsTypeCard RevolutPayUnderlyingPaymentMethodFundingDetailsType = "card"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v TaxRateRateType) Known() bool {
-	switch v {
-	case TaxRateRateTypeFlatAmount, TaxRateRateTypePercentage:
-		return true
-	}
-	return false
+func (v RevolutPayUnderlyingPaymentMethodFundingDetailsType) Known() bool {
+	return payload.Known(string(v), "|card|")
 }
 
-// TaxRateTaxType is what the field TaxType of TaxRate holds.
-type TaxRateTaxType string
+// SchedulesPhaseAutomaticTaxDisabledReason is what the field DisabledReason of
+// SchedulesPhaseAutomaticTax holds.
+type SchedulesPhaseAutomaticTaxDisabledReason string
 
-// The values of TaxRateTaxType that the schema knows.
+// The values of SchedulesPhaseAutomaticTaxDisabledReason that the schema knows.
 const (
-	TaxRateTaxTypeAmusementTax          TaxRateTaxType = "amusement_tax"
-	TaxRateTaxTypeCommunicationsTax     TaxRateTaxType = "communications_tax"
-	TaxRateTaxTypeGst                   TaxRateTaxType = "gst"
-	TaxRateTaxTypeHst                   TaxRateTaxType = "hst"
-	TaxRateTaxTypeIgst                  TaxRateTaxType = "igst"
-	TaxRateTaxTypeJct                   TaxRateTaxType = "jct"
-	TaxRateTaxTypeLeaseTax              TaxRateTaxType = "lease_tax"
-	TaxRateTaxTypeMassTransitParkingTax TaxRateTaxType = "mass_transit_parking_tax"
-	TaxRateTaxTypeParkingTax            TaxRateTaxType = "parking_tax"
-	TaxRateTaxTypePst                   TaxRateTaxType = "pst"
-	TaxRateTaxTypeQst                   TaxRateTaxType = "qst"
-	TaxRateTaxTypeRetailDeliveryFee     TaxRateTaxType = "retail_delivery_fee"
-	TaxRateTaxTypeRst                   TaxRateTaxType = "rst"
-	TaxRateTaxTypeSalesTax              TaxRateTaxType = "sales_tax"
-	TaxRateTaxTypeServiceTax            TaxRateTaxType = "service_tax"
-	TaxRateTaxTypeVAT                   TaxRateTaxType = "vat"
+	SchedulesPhaseAutomaticTaxDisabledReasonRequiresLocationInputs SchedulesPhaseAutomaticTaxDisabledReason = "requires_location_inputs"
 )
 
 // Known reports whether v is one of the constants of its type.
-func (v TaxRateTaxType) Known() bool {
-	switch v {
-	case TaxRateTaxTypeAmusementTax, TaxRateTaxTypeCommunicationsTax, TaxRateTaxTypeGst, TaxRateTaxTypeHst, TaxRateTaxTypeIgst, TaxRateTaxTypeJct, TaxRateTaxTypeLeaseTax, TaxRateTaxTypeMassTransitParkingTax, TaxRateTaxTypeParkingTax, TaxRateTaxTypePst, TaxRateTaxTypeQst, TaxRateTaxTypeRetailDeliveryFee, TaxRateTaxTypeRst, TaxRateTaxTypeSalesTax, TaxRateTaxTypeServiceTax, TaxRateTaxTypeVAT:
-		return true
-	}
-	return false
+func (v SchedulesPhaseAutomaticTaxDisabledReason) Known() bool {
+	return payload.Known(string(v), "|requires_location_inputs|")
+}
+
+// SetupAttemptFlowDirectionsItem is what the field FlowDirectionsItem of SetupAttempt holds.
+type SetupAttemptFlowDirectionsItem string
+
+// The values of SetupAttemptFlowDirectionsItem that the schema knows.
+const (
+	SetupAttemptFlowDirectionsItemInbound  SetupAttemptFlowDirectionsItem = "inbound"
+	SetupAttemptFlowDirectionsItemOutbound SetupAttemptFlowDirectionsItem = "outbound"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptFlowDirectionsItem) Known() bool {
+	return payload.Known(string(v), "|inbound|outbound|")
+}
+
+// SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage is what the field PreferredLanguage of
+// SetupAttemptPaymentMethodDetailsBancontact holds.
+type SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage string
+
+// The values of SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsBancontactPreferredLanguageDe SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage = "de"
+	SetupAttemptPaymentMethodDetailsBancontactPreferredLanguageEn SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage = "en"
+	SetupAttemptPaymentMethodDetailsBancontactPreferredLanguageFr SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage = "fr"
+	SetupAttemptPaymentMethodDetailsBancontactPreferredLanguageNl SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage = "nl"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsBancontactPreferredLanguage) Known() bool {
+	return payload.Known(string(v), "|de|en|fr|nl|")
+}
+
+// SetupAttemptPaymentMethodDetailsCardWalletType is what the field Type of
+// SetupAttemptPaymentMethodDetailsCardWallet holds.
+type SetupAttemptPaymentMethodDetailsCardWalletType string
+
+// The values of SetupAttemptPaymentMethodDetailsCardWalletType that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsCardWalletTypeApplePay  SetupAttemptPaymentMethodDetailsCardWalletType = "apple_pay"
+	SetupAttemptPaymentMethodDetailsCardWalletTypeGooglePay SetupAttemptPaymentMethodDetailsCardWalletType = "google_pay"
+	SetupAttemptPaymentMethodDetailsCardWalletTypeLink      SetupAttemptPaymentMethodDetailsCardWalletType = "link"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsCardWalletType) Known() bool {
+	return payload.Known(string(v), "|apple_pay|google_pay|link|")
+}
+
+// SetupAttemptPaymentMethodDetailsIDBankTransferBank is what the field Bank of
+// SetupAttemptPaymentMethodDetailsIDBankTransfer holds.
+type SetupAttemptPaymentMethodDetailsIDBankTransferBank string
+
+// The values of SetupAttemptPaymentMethodDetailsIDBankTransferBank that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsIDBankTransferBankBca     SetupAttemptPaymentMethodDetailsIDBankTransferBank = "bca"
+	SetupAttemptPaymentMethodDetailsIDBankTransferBankBni     SetupAttemptPaymentMethodDetailsIDBankTransferBank = "bni"
+	SetupAttemptPaymentMethodDetailsIDBankTransferBankBri     SetupAttemptPaymentMethodDetailsIDBankTransferBank = "bri"
+	SetupAttemptPaymentMethodDetailsIDBankTransferBankCimb    SetupAttemptPaymentMethodDetailsIDBankTransferBank = "cimb"
+	SetupAttemptPaymentMethodDetailsIDBankTransferBankPermata SetupAttemptPaymentMethodDetailsIDBankTransferBank = "permata"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsIDBankTransferBank) Known() bool {
+	return payload.Known(string(v), "|bca|bni|bri|cimb|permata|")
+}
+
+// SetupAttemptPaymentMethodDetailsIdealBank is what the field Bank of
+// SetupAttemptPaymentMethodDetailsIdeal holds.
+type SetupAttemptPaymentMethodDetailsIdealBank string
+
+// The values of SetupAttemptPaymentMethodDetailsIdealBank that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsIdealBankAbnAmro       SetupAttemptPaymentMethodDetailsIdealBank = "abn_amro"
+	SetupAttemptPaymentMethodDetailsIdealBankAdyen         SetupAttemptPaymentMethodDetailsIdealBank = "adyen"
+	SetupAttemptPaymentMethodDetailsIdealBankAsnBank       SetupAttemptPaymentMethodDetailsIdealBank = "asn_bank"
+	SetupAttemptPaymentMethodDetailsIdealBankBunq          SetupAttemptPaymentMethodDetailsIdealBank = "bunq"
+	SetupAttemptPaymentMethodDetailsIdealBankBuut          SetupAttemptPaymentMethodDetailsIdealBank = "buut"
+	SetupAttemptPaymentMethodDetailsIdealBankFinom         SetupAttemptPaymentMethodDetailsIdealBank = "finom"
+	SetupAttemptPaymentMethodDetailsIdealBankHandelsbanken SetupAttemptPaymentMethodDetailsIdealBank = "handelsbanken"
+	SetupAttemptPaymentMethodDetailsIdealBankIng           SetupAttemptPaymentMethodDetailsIdealBank = "ing"
+	SetupAttemptPaymentMethodDetailsIdealBankKnab          SetupAttemptPaymentMethodDetailsIdealBank = "knab"
+	SetupAttemptPaymentMethodDetailsIdealBankMollie        SetupAttemptPaymentMethodDetailsIdealBank = "mollie"
+	SetupAttemptPaymentMethodDetailsIdealBankMoneyou       SetupAttemptPaymentMethodDetailsIdealBank = "moneyou"
+	SetupAttemptPaymentMethodDetailsIdealBankN26           SetupAttemptPaymentMethodDetailsIdealBank = "n26"
+	SetupAttemptPaymentMethodDetailsIdealBankNn            SetupAttemptPaymentMethodDetailsIdealBank = "nn"
+	SetupAttemptPaymentMethodDetailsIdealBankRabobank      SetupAttemptPaymentMethodDetailsIdealBank = "rabobank"
+	SetupAttemptPaymentMethodDetailsIdealBankRegiobank     SetupAttemptPaymentMethodDetailsIdealBank = "regiobank"
+	SetupAttemptPaymentMethodDetailsIdealBankRevolut       SetupAttemptPaymentMethodDetailsIdealBank = "revolut"
+	SetupAttemptPaymentMethodDetailsIdealBankSnsBank       SetupAttemptPaymentMethodDetailsIdealBank = "sns_bank"
+	SetupAttemptPaymentMethodDetailsIdealBankTriodosBank   SetupAttemptPaymentMethodDetailsIdealBank = "triodos_bank"
+	SetupAttemptPaymentMethodDetailsIdealBankVanLanschot   SetupAttemptPaymentMethodDetailsIdealBank = "van_lanschot"
+	SetupAttemptPaymentMethodDetailsIdealBankYoursafe      SetupAttemptPaymentMethodDetailsIdealBank = "yoursafe"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsIdealBank) Known() bool {
+	return payload.Known(string(v), "|abn_amro|adyen|asn_bank|bunq|buut|finom|handelsbanken|ing|knab|mollie|moneyou|n26|"+
+		"nn|rabobank|regiobank|revolut|sns_bank|triodos_bank|van_lanschot|yoursafe|")
+}
+
+// SetupAttemptPaymentMethodDetailsIdealBIC is what the field BIC of
+// SetupAttemptPaymentMethodDetailsIdeal holds.
+type SetupAttemptPaymentMethodDetailsIdealBIC string
+
+// The values of SetupAttemptPaymentMethodDetailsIdealBIC that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsIdealBICABNANL2A SetupAttemptPaymentMethodDetailsIdealBIC = "ABNANL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICADYBNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "ADYBNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICASNBNL21 SetupAttemptPaymentMethodDetailsIdealBIC = "ASNBNL21"
+	SetupAttemptPaymentMethodDetailsIdealBICBITSNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "BITSNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICBUNQNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "BUNQNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICBUUTNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "BUUTNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICFNOMNL22 SetupAttemptPaymentMethodDetailsIdealBIC = "FNOMNL22"
+	SetupAttemptPaymentMethodDetailsIdealBICFVLBNL22 SetupAttemptPaymentMethodDetailsIdealBIC = "FVLBNL22"
+	SetupAttemptPaymentMethodDetailsIdealBICHANDNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "HANDNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICINGBNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "INGBNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICKNABNL2H SetupAttemptPaymentMethodDetailsIdealBIC = "KNABNL2H"
+	SetupAttemptPaymentMethodDetailsIdealBICMLLENL2A SetupAttemptPaymentMethodDetailsIdealBIC = "MLLENL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICMOYONL21 SetupAttemptPaymentMethodDetailsIdealBIC = "MOYONL21"
+	SetupAttemptPaymentMethodDetailsIdealBICNNBANL2G SetupAttemptPaymentMethodDetailsIdealBIC = "NNBANL2G"
+	SetupAttemptPaymentMethodDetailsIdealBICNTSBDEB1 SetupAttemptPaymentMethodDetailsIdealBIC = "NTSBDEB1"
+	SetupAttemptPaymentMethodDetailsIdealBICRABONL2U SetupAttemptPaymentMethodDetailsIdealBIC = "RABONL2U"
+	SetupAttemptPaymentMethodDetailsIdealBICRBRBNL21 SetupAttemptPaymentMethodDetailsIdealBIC = "RBRBNL21"
+	SetupAttemptPaymentMethodDetailsIdealBICREVOIE23 SetupAttemptPaymentMethodDetailsIdealBIC = "REVOIE23"
+	SetupAttemptPaymentMethodDetailsIdealBICREVOLT21 SetupAttemptPaymentMethodDetailsIdealBIC = "REVOLT21"
+	SetupAttemptPaymentMethodDetailsIdealBICSNSBNL2A SetupAttemptPaymentMethodDetailsIdealBIC = "SNSBNL2A"
+	SetupAttemptPaymentMethodDetailsIdealBICTRIONL2U SetupAttemptPaymentMethodDetailsIdealBIC = "TRIONL2U"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsIdealBIC) Known() bool {
+	return payload.Known(string(v), "|ABNANL2A|ADYBNL2A|ASNBNL21|BITSNL2A|BUNQNL2A|BUUTNL2A|FNOMNL22|FVLBNL22|HANDNL2A|"+
+		"INGBNL2A|KNABNL2H|MLLENL2A|MOYONL21|NNBANL2G|NTSBDEB1|RABONL2U|RBRBNL21|REVOIE23|"+
+		"REVOLT21|SNSBNL2A|TRIONL2U|")
+}
+
+// SetupAttemptPaymentMethodDetailsSofortPreferredLanguage is what the field PreferredLanguage of
+// SetupAttemptPaymentMethodDetailsSofort holds.
+type SetupAttemptPaymentMethodDetailsSofortPreferredLanguage string
+
+// The values of SetupAttemptPaymentMethodDetailsSofortPreferredLanguage that the schema knows.
+const (
+	SetupAttemptPaymentMethodDetailsSofortPreferredLanguageDe SetupAttemptPaymentMethodDetailsSofortPreferredLanguage = "de"
+	SetupAttemptPaymentMethodDetailsSofortPreferredLanguageEn SetupAttemptPaymentMethodDetailsSofortPreferredLanguage = "en"
+	SetupAttemptPaymentMethodDetailsSofortPreferredLanguageFr SetupAttemptPaymentMethodDetailsSofortPreferredLanguage = "fr"
+	SetupAttemptPaymentMethodDetailsSofortPreferredLanguageNl SetupAttemptPaymentMethodDetailsSofortPreferredLanguage = "nl"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SetupAttemptPaymentMethodDetailsSofortPreferredLanguage) Known() bool {
+	return payload.Known(string(v), "|de|en|fr|nl|")
+}
+
+// ShippingRateTaxBehavior is what the field TaxBehavior of ShippingRate holds.
+type ShippingRateTaxBehavior string
+
+// The values of ShippingRateTaxBehavior that the schema knows.
+const (
+	ShippingRateTaxBehaviorExclusive   ShippingRateTaxBehavior = "exclusive"
+	ShippingRateTaxBehaviorInclusive   ShippingRateTaxBehavior = "inclusive"
+	ShippingRateTaxBehaviorUnspecified ShippingRateTaxBehavior = "unspecified"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ShippingRateTaxBehavior) Known() bool {
+	return payload.Known(string(v), "|exclusive|inclusive|unspecified|")
+}
+
+// ShippingRateCurrencyOptionTaxBehavior is what the field TaxBehavior of ShippingRateCurrencyOption
+// holds.
+type ShippingRateCurrencyOptionTaxBehavior string
+
+// The values of ShippingRateCurrencyOptionTaxBehavior that the schema knows.
+const (
+	ShippingRateCurrencyOptionTaxBehaviorExclusive   ShippingRateCurrencyOptionTaxBehavior = "exclusive"
+	ShippingRateCurrencyOptionTaxBehaviorInclusive   ShippingRateCurrencyOptionTaxBehavior = "inclusive"
+	ShippingRateCurrencyOptionTaxBehaviorUnspecified ShippingRateCurrencyOptionTaxBehavior = "unspecified"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ShippingRateCurrencyOptionTaxBehavior) Known() bool {
+	return payload.Known(string(v), "|exclusive|inclusive|unspecified|")
+}
+
+// ShippingRateDeliveryEstimateBoundUnit is what the field Unit of ShippingRateDeliveryEstimateBound
+// holds.
+type ShippingRateDeliveryEstimateBoundUnit string
+
+// The values of ShippingRateDeliveryEstimateBoundUnit that the schema knows.
+const (
+	ShippingRateDeliveryEstimateBoundUnitBusinessDay ShippingRateDeliveryEstimateBoundUnit = "business_day"
+	ShippingRateDeliveryEstimateBoundUnitDay         ShippingRateDeliveryEstimateBoundUnit = "day"
+	ShippingRateDeliveryEstimateBoundUnitHour        ShippingRateDeliveryEstimateBoundUnit = "hour"
+	ShippingRateDeliveryEstimateBoundUnitMonth       ShippingRateDeliveryEstimateBoundUnit = "month"
+	ShippingRateDeliveryEstimateBoundUnitWeek        ShippingRateDeliveryEstimateBoundUnit = "week"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ShippingRateDeliveryEstimateBoundUnit) Known() bool {
+	return payload.Known(string(v), "|business_day|day|hour|month|week|")
+}
+
+// SubscriptionCollectionMethod is what the field CollectionMethod of Subscription holds.
+type SubscriptionCollectionMethod string
+
+// The values of SubscriptionCollectionMethod that the schema knows.
+const (
+	SubscriptionCollectionMethodChargeAutomatically SubscriptionCollectionMethod = "charge_automatically"
+	SubscriptionCollectionMethodSendInvoice         SubscriptionCollectionMethod = "send_invoice"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionCollectionMethod) Known() bool {
+	return payload.Known(string(v), "|charge_automatically|send_invoice|")
+}
+
+// SubscriptionStatus is what the field Status of Subscription holds.
+type SubscriptionStatus string
+
+// The values of SubscriptionStatus that the schema knows.
+const (
+	SubscriptionStatusActive            SubscriptionStatus = "active"
+	SubscriptionStatusCanceled          SubscriptionStatus = "canceled"
+	SubscriptionStatusIncomplete        SubscriptionStatus = "incomplete"
+	SubscriptionStatusIncompleteExpired SubscriptionStatus = "incomplete_expired"
+	SubscriptionStatusPastDue           SubscriptionStatus = "past_due"
+	SubscriptionStatusPaused            SubscriptionStatus = "paused"
+	SubscriptionStatusTrialing          SubscriptionStatus = "trialing"
+	SubscriptionStatusUnpaid            SubscriptionStatus = "unpaid"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionStatus) Known() bool {
+	return payload.Known(string(v), "|active|canceled|incomplete|incomplete_expired|past_due|paused|trialing|unpaid|")
+}
+
+// SubscriptionAutomaticTaxDisabledReason is what the field DisabledReason of SubscriptionAutomaticTax
+// holds.
+type SubscriptionAutomaticTaxDisabledReason string
+
+// The values of SubscriptionAutomaticTaxDisabledReason that the schema knows.
+const (
+	SubscriptionAutomaticTaxDisabledReasonRequiresLocationInputs SubscriptionAutomaticTaxDisabledReason = "requires_location_inputs"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionAutomaticTaxDisabledReason) Known() bool {
+	return payload.Known(string(v), "|requires_location_inputs|")
+}
+
+// SubscriptionPaymentMethodOptionsCardNetwork is what the field Network of
+// SubscriptionPaymentMethodOptionsCard holds.
+type SubscriptionPaymentMethodOptionsCardNetwork string
+
+// The values of SubscriptionPaymentMethodOptionsCardNetwork that the schema knows.
+const (
+	SubscriptionPaymentMethodOptionsCardNetworkAmex            SubscriptionPaymentMethodOptionsCardNetwork = "amex"
+	SubscriptionPaymentMethodOptionsCardNetworkCartesBancaires SubscriptionPaymentMethodOptionsCardNetwork = "cartes_bancaires"
+	SubscriptionPaymentMethodOptionsCardNetworkDiners          SubscriptionPaymentMethodOptionsCardNetwork = "diners"
+	SubscriptionPaymentMethodOptionsCardNetworkDiscover        SubscriptionPaymentMethodOptionsCardNetwork = "discover"
+	SubscriptionPaymentMethodOptionsCardNetworkEftposAu        SubscriptionPaymentMethodOptionsCardNetwork = "eftpos_au"
+	SubscriptionPaymentMethodOptionsCardNetworkGirocard        SubscriptionPaymentMethodOptionsCardNetwork = "girocard"
+	SubscriptionPaymentMethodOptionsCardNetworkInterac         SubscriptionPaymentMethodOptionsCardNetwork = "interac"
+	SubscriptionPaymentMethodOptionsCardNetworkJcb             SubscriptionPaymentMethodOptionsCardNetwork = "jcb"
+	SubscriptionPaymentMethodOptionsCardNetworkLink            SubscriptionPaymentMethodOptionsCardNetwork = "link"
+	SubscriptionPaymentMethodOptionsCardNetworkMastercard      SubscriptionPaymentMethodOptionsCardNetwork = "mastercard"
+	SubscriptionPaymentMethodOptionsCardNetworkUnionpay        SubscriptionPaymentMethodOptionsCardNetwork = "unionpay"
+	SubscriptionPaymentMethodOptionsCardNetworkUnknown         SubscriptionPaymentMethodOptionsCardNetwork = "unknown"
+	SubscriptionPaymentMethodOptionsCardNetworkVisa            SubscriptionPaymentMethodOptionsCardNetwork = "visa"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPaymentMethodOptionsCardNetwork) Known() bool {
+	return payload.Known(string(v), "|amex|cartes_bancaires|diners|discover|eftpos_au|girocard|interac|jcb|link|mastercard|"+
+		"unionpay|unknown|visa|")
+}
+
+// SubscriptionPaymentMethodOptionsCardRequestThreeDSecure is what the field RequestThreeDSecure of
+// SubscriptionPaymentMethodOptionsCard holds.
+type SubscriptionPaymentMethodOptionsCardRequestThreeDSecure string
+
+// The values of SubscriptionPaymentMethodOptionsCardRequestThreeDSecure that the schema knows.
+const (
+	SubscriptionPaymentMethodOptionsCardRequestThreeDSecureAny       SubscriptionPaymentMethodOptionsCardRequestThreeDSecure = "any"
+	SubscriptionPaymentMethodOptionsCardRequestThreeDSecureAutomatic SubscriptionPaymentMethodOptionsCardRequestThreeDSecure = "automatic"
+	SubscriptionPaymentMethodOptionsCardRequestThreeDSecureChallenge SubscriptionPaymentMethodOptionsCardRequestThreeDSecure = "challenge"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPaymentMethodOptionsCardRequestThreeDSecure) Known() bool {
+	return payload.Known(string(v), "|any|automatic|challenge|")
+}
+
+// SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof is what the field
+// AmountIncludesIof of SubscriptionPaymentMethodOptionsMandateOptionsPix holds.
+type SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof string
+
+// The values of SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof that the schema
+// knows.
+const (
+	SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIofAlways SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof = "always"
+	SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIofNever  SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof = "never"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPaymentMethodOptionsMandateOptionsPixAmountIncludesIof) Known() bool {
+	return payload.Known(string(v), "|always|never|")
+}
+
+// SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule is what the field PaymentSchedule
+// of SubscriptionPaymentMethodOptionsMandateOptionsPix holds.
+type SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule string
+
+// The values of SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule that the schema
+// knows.
+const (
+	SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentScheduleHalfyearly SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule = "halfyearly"
+	SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentScheduleMonthly    SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule = "monthly"
+	SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentScheduleQuarterly  SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule = "quarterly"
+	SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentScheduleWeekly     SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule = "weekly"
+	SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentScheduleYearly     SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule = "yearly"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPaymentMethodOptionsMandateOptionsPixPaymentSchedule) Known() bool {
+	return payload.Known(string(v), "|halfyearly|monthly|quarterly|weekly|yearly|")
+}
+
+// SubscriptionPendingInvoiceItemIntervalInterval is what the field Interval of
+// SubscriptionPendingInvoiceItemInterval holds.
+type SubscriptionPendingInvoiceItemIntervalInterval string
+
+// The values of SubscriptionPendingInvoiceItemIntervalInterval that the schema knows.
+const (
+	SubscriptionPendingInvoiceItemIntervalIntervalDay   SubscriptionPendingInvoiceItemIntervalInterval = "day"
+	SubscriptionPendingInvoiceItemIntervalIntervalMonth SubscriptionPendingInvoiceItemIntervalInterval = "month"
+	SubscriptionPendingInvoiceItemIntervalIntervalWeek  SubscriptionPendingInvoiceItemIntervalInterval = "week"
+	SubscriptionPendingInvoiceItemIntervalIntervalYear  SubscriptionPendingInvoiceItemIntervalInterval = "year"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPendingInvoiceItemIntervalInterval) Known() bool {
+	return payload.Known(string(v), "|day|month|week|year|")
+}
+
+// SubscriptionPrebillingDataUpdateBehavior is what the field UpdateBehavior of
+// SubscriptionPrebillingData holds.
+type SubscriptionPrebillingDataUpdateBehavior string
+
+// The values of SubscriptionPrebillingDataUpdateBehavior that the schema knows.
+const (
+	SubscriptionPrebillingDataUpdateBehaviorPrebill SubscriptionPrebillingDataUpdateBehavior = "prebill"
+	SubscriptionPrebillingDataUpdateBehaviorReset   SubscriptionPrebillingDataUpdateBehavior = "reset"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionPrebillingDataUpdateBehavior) Known() bool {
+	return payload.Known(string(v), "|prebill|reset|")
+}
+
+// SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor is what the field BillingCycleAnchor
+// of SubscriptionSchedulesResourceDefaultSettings holds.
+type SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor string
+
+// The values of SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor that the schema knows.
+const (
+	SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchorAutomatic  SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor = "automatic"
+	SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchorPhaseStart SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor = "phase_start"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceDefaultSettingsBillingCycleAnchor) Known() bool {
+	return payload.Known(string(v), "|automatic|phase_start|")
+}
+
+// SubscriptionSchedulesResourceDefaultSettingsCollectionMethod is what the field CollectionMethod of
+// SubscriptionSchedulesResourceDefaultSettings holds.
+type SubscriptionSchedulesResourceDefaultSettingsCollectionMethod string
+
+// The values of SubscriptionSchedulesResourceDefaultSettingsCollectionMethod that the schema knows.
+const (
+	SubscriptionSchedulesResourceDefaultSettingsCollectionMethodChargeAutomatically SubscriptionSchedulesResourceDefaultSettingsCollectionMethod = "charge_automatically"
+	SubscriptionSchedulesResourceDefaultSettingsCollectionMethodSendInvoice         SubscriptionSchedulesResourceDefaultSettingsCollectionMethod = "send_invoice"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceDefaultSettingsCollectionMethod) Known() bool {
+	return payload.Known(string(v), "|charge_automatically|send_invoice|")
+}
+
+// SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason is what the field
+// DisabledReason of SubscriptionSchedulesResourceDefaultSettingsAutomaticTax holds.
+type SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason string
+
+// The values of SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason that the schema
+// knows.
+const (
+	SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReasonRequiresLocationInputs SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason = "requires_location_inputs"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceDefaultSettingsAutomaticTaxDisabledReason) Known() bool {
+	return payload.Known(string(v), "|requires_location_inputs|")
+}
+
+// SubscriptionSchedulesResourceEndBehaviorProrateUpFront is what the field ProrateUpFront of
+// SubscriptionSchedulesResourceEndBehavior holds.
+type SubscriptionSchedulesResourceEndBehaviorProrateUpFront string
+
+// The values of SubscriptionSchedulesResourceEndBehaviorProrateUpFront that the schema knows.
+const (
+	SubscriptionSchedulesResourceEndBehaviorProrateUpFrontDefer   SubscriptionSchedulesResourceEndBehaviorProrateUpFront = "defer"
+	SubscriptionSchedulesResourceEndBehaviorProrateUpFrontInclude SubscriptionSchedulesResourceEndBehaviorProrateUpFront = "include"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceEndBehaviorProrateUpFront) Known() bool {
+	return payload.Known(string(v), "|defer|include|")
+}
+
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType is what the field Type of
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEnd holds.
+type SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType string
+
+// The values of SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType that the schema
+// knows.
+const (
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndTypeMinItemPeriodEnd SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType = "min_item_period_end"
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndTypePhaseEnd         SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType = "phase_end"
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndTypeTimestamp        SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType = "timestamp"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodEndType) Known() bool {
+	return payload.Known(string(v), "|min_item_period_end|phase_end|timestamp|")
+}
+
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType is what the field Type of
+// SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStart holds.
+type SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType string
+
+// The values of SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType that the schema
+// knows.
+const (
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartTypeMaxItemPeriodStart SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType = "max_item_period_start"
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartTypePhaseStart         SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType = "phase_start"
+	SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartTypeTimestamp          SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType = "timestamp"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourceInvoiceItemPeriodResourcePeriodStartType) Known() bool {
+	return payload.Known(string(v), "|max_item_period_start|phase_start|timestamp|")
+}
+
+// SubscriptionSchedulesResourcePauseCollectionBehavior is what the field Behavior of
+// SubscriptionSchedulesResourcePauseCollection holds.
+type SubscriptionSchedulesResourcePauseCollectionBehavior string
+
+// The values of SubscriptionSchedulesResourcePauseCollectionBehavior that the schema knows.
+const (
+	SubscriptionSchedulesResourcePauseCollectionBehaviorKeepAsDraft       SubscriptionSchedulesResourcePauseCollectionBehavior = "keep_as_draft"
+	SubscriptionSchedulesResourcePauseCollectionBehaviorMarkUncollectible SubscriptionSchedulesResourcePauseCollectionBehavior = "mark_uncollectible"
+	SubscriptionSchedulesResourcePauseCollectionBehaviorVoid              SubscriptionSchedulesResourcePauseCollectionBehavior = "void"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionSchedulesResourcePauseCollectionBehavior) Known() bool {
+	return payload.Known(string(v), "|keep_as_draft|mark_uncollectible|void|")
+}
+
+// SubscriptionsResourceBillingModeType is what the field Type of SubscriptionsResourceBillingMode
+// holds.
+type SubscriptionsResourceBillingModeType string
+
+// The values of SubscriptionsResourceBillingModeType that the schema knows.
+const (
+	SubscriptionsResourceBillingModeTypeClassic  SubscriptionsResourceBillingModeType = "classic"
+	SubscriptionsResourceBillingModeTypeFlexible SubscriptionsResourceBillingModeType = "flexible"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceBillingModeType) Known() bool {
+	return payload.Known(string(v), "|classic|flexible|")
+}
+
+// SubscriptionsResourceBillingModeFlexibleProrationDiscounts is what the field ProrationDiscounts of
+// SubscriptionsResourceBillingModeFlexible holds.
+type SubscriptionsResourceBillingModeFlexibleProrationDiscounts string
+
+// The values of SubscriptionsResourceBillingModeFlexibleProrationDiscounts that the schema knows.
+const (
+	SubscriptionsResourceBillingModeFlexibleProrationDiscountsIncluded SubscriptionsResourceBillingModeFlexibleProrationDiscounts = "included"
+	SubscriptionsResourceBillingModeFlexibleProrationDiscountsItemized SubscriptionsResourceBillingModeFlexibleProrationDiscounts = "itemized"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceBillingModeFlexibleProrationDiscounts) Known() bool {
+	return payload.Known(string(v), "|included|itemized|")
+}
+
+// SubscriptionsResourceBillingSchedulesBillUntilType is what the field Type of
+// SubscriptionsResourceBillingSchedulesBillUntil holds.
+type SubscriptionsResourceBillingSchedulesBillUntilType string
+
+// The values of SubscriptionsResourceBillingSchedulesBillUntilType that the schema knows.
+const (
+	SubscriptionsResourceBillingSchedulesBillUntilTypeDuration  SubscriptionsResourceBillingSchedulesBillUntilType = "duration"
+	SubscriptionsResourceBillingSchedulesBillUntilTypeTimestamp SubscriptionsResourceBillingSchedulesBillUntilType = "timestamp"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceBillingSchedulesBillUntilType) Known() bool {
+	return payload.Known(string(v), "|duration|timestamp|")
+}
+
+// SubscriptionsResourceBillingSchedulesBillUntilDurationInterval is what the field Interval of
+// SubscriptionsResourceBillingSchedulesBillUntilDuration holds.
+type SubscriptionsResourceBillingSchedulesBillUntilDurationInterval string
+
+// The values of SubscriptionsResourceBillingSchedulesBillUntilDurationInterval that the schema knows.
+const (
+	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalDay   SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "day"
+	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalMonth SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "month"
+	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalWeek  SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "week"
+	SubscriptionsResourceBillingSchedulesBillUntilDurationIntervalYear  SubscriptionsResourceBillingSchedulesBillUntilDurationInterval = "year"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceBillingSchedulesBillUntilDurationInterval) Known() bool {
+	return payload.Known(string(v), "|day|month|week|year|")
+}
+
+// SubscriptionsResourcePauseCollectionBehavior is what the field Behavior of
+// SubscriptionsResourcePauseCollection holds.
+type SubscriptionsResourcePauseCollectionBehavior string
+
+// The values of SubscriptionsResourcePauseCollectionBehavior that the schema knows.
+const (
+	SubscriptionsResourcePauseCollectionBehaviorKeepAsDraft       SubscriptionsResourcePauseCollectionBehavior = "keep_as_draft"
+	SubscriptionsResourcePauseCollectionBehaviorMarkUncollectible SubscriptionsResourcePauseCollectionBehavior = "mark_uncollectible"
+	SubscriptionsResourcePauseCollectionBehaviorVoid              SubscriptionsResourcePauseCollectionBehavior = "void"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourcePauseCollectionBehavior) Known() bool {
+	return payload.Known(string(v), "|keep_as_draft|mark_uncollectible|void|")
+}
+
+// SubscriptionsResourcePausedStatusDetailsSubscriptionType is what the field Type of
+// SubscriptionsResourcePausedStatusDetailsSubscription holds.
+type SubscriptionsResourcePausedStatusDetailsSubscriptionType string
+
+// The values of SubscriptionsResourcePausedStatusDetailsSubscriptionType that the schema knows.
+const (
+	SubscriptionsResourcePausedStatusDetailsSubscriptionTypePauseRequested               SubscriptionsResourcePausedStatusDetailsSubscriptionType = "pause_requested"
+	SubscriptionsResourcePausedStatusDetailsSubscriptionTypeSystem                       SubscriptionsResourcePausedStatusDetailsSubscriptionType = "system"
+	SubscriptionsResourcePausedStatusDetailsSubscriptionTypeTrialEndWithoutPaymentMethod SubscriptionsResourcePausedStatusDetailsSubscriptionType = "trial_end_without_payment_method"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourcePausedStatusDetailsSubscriptionType) Known() bool {
+	return payload.Known(string(v), "|pause_requested|system|trial_end_without_payment_method|")
+}
+
+// SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem is what the field PaymentMethodTypesItem
+// of SubscriptionsResourcePaymentSettings holds.
+type SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem string
+
+// The values of SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem that the schema knows.
+const (
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchCreditTransfer  SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ach_credit_transfer"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAchDebit           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ach_debit"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAcssDebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "acss_debit"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAffirm             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "affirm"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAlipay             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "alipay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAmazonPay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "amazon_pay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemAuBecsDebit        SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "au_becs_debit"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBacsDebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "bacs_debit"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBancontact         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "bancontact"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBillie             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "billie"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBlik               SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "blik"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemBoleto             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "boleto"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCard               SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "card"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCashapp            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "cashapp"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCrypto             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "crypto"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustom             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "custom"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemCustomerBalance    SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "customer_balance"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemEps                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "eps"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemFpx                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "fpx"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGiropay            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "giropay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemGrabpay            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "grabpay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemIDBankTransfer     SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "id_bank_transfer"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemIdeal              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "ideal"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemJpCreditTransfer   SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "jp_credit_transfer"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKakaoPay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "kakao_pay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKlarna             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "klarna"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKonbini            SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "konbini"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemKrCard             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "kr_card"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemLink               SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "link"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMbWay              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "mb_way"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemMultibanco         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "multibanco"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNaverPay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "naver_pay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemNzBankAccount      SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "nz_bank_account"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemP24                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "p24"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayByBank          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "pay_by_bank"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayco              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "payco"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaynow             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "paynow"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPaypal             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "paypal"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPayto              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "payto"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPix                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "pix"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemPromptpay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "promptpay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemRevolutPay         SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "revolut_pay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSatispay           SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "satispay"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPACreditTransfer SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sepa_credit_transfer"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSEPADebit          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sepa_debit"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSofort             SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "sofort"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemStripeBalance      SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "stripe_balance"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemSwish              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "swish"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemTwint              SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "twint"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUpi                SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "upi"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemUsBankAccount      SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "us_bank_account"
+	SubscriptionsResourcePaymentSettingsPaymentMethodTypesItemWechatPay          SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem = "wechat_pay"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourcePaymentSettingsPaymentMethodTypesItem) Known() bool {
+	return payload.Known(string(v), "|ach_credit_transfer|ach_debit|acss_debit|affirm|alipay|amazon_pay|au_becs_debit|"+
+		"bacs_debit|bancontact|billie|blik|boleto|card|cashapp|crypto|custom|customer_balance|"+
+		"eps|fpx|giropay|grabpay|id_bank_transfer|ideal|jp_credit_transfer|kakao_pay|klarna|"+
+		"konbini|kr_card|link|mb_way|multibanco|naver_pay|nz_bank_account|p24|pay_by_bank|"+
+		"payco|paynow|paypal|payto|pix|promptpay|revolut_pay|satispay|sepa_credit_transfer|"+
+		"sepa_debit|sofort|stripe_balance|swish|twint|upi|us_bank_account|wechat_pay|")
+}
+
+// SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod is what the field
+// SaveDefaultPaymentMethod of SubscriptionsResourcePaymentSettings holds.
+type SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod string
+
+// The values of SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod that the schema knows.
+const (
+	SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOff            SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod = "off"
+	SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethodOnSubscription SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod = "on_subscription"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourcePaymentSettingsSaveDefaultPaymentMethod) Known() bool {
+	return payload.Known(string(v), "|off|on_subscription|")
+}
+
+// SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor is what the field BillingCycleAnchor
+// of SubscriptionsResourceTrialSettingsEndBehavior holds.
+type SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor string
+
+// The values of SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor that the schema knows.
+const (
+	SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchorNow       SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor = "now"
+	SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchorUnchanged SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor = "unchanged"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceTrialSettingsEndBehaviorBillingCycleAnchor) Known() bool {
+	return payload.Known(string(v), "|now|unchanged|")
+}
+
+// SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod is what the field
+// MissingPaymentMethod of SubscriptionsResourceTrialSettingsEndBehavior holds.
+type SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod string
+
+// The values of SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod that the schema
+// knows.
+const (
+	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCancel        SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "cancel"
+	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "create_invoice"
+	SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethodPause         SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod = "pause"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsResourceTrialSettingsEndBehaviorMissingPaymentMethod) Known() bool {
+	return payload.Known(string(v), "|cancel|create_invoice|pause|")
+}
+
+// SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod is what the field MissingPaymentMethod of
+// SubscriptionsTrialsResourceEndBehavior holds.
+type SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod string
+
+// The values of SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod that the schema knows.
+const (
+	SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethodCancel        SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod = "cancel"
+	SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethodCreateInvoice SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod = "create_invoice"
+	SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethodPause         SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod = "pause"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsTrialsResourceEndBehaviorMissingPaymentMethod) Known() bool {
+	return payload.Known(string(v), "|cancel|create_invoice|pause|")
+}
+
+// SubscriptionsTrialsResourceTrialType is what the field Type of SubscriptionsTrialsResourceTrial
+// holds.
+type SubscriptionsTrialsResourceTrialType string
+
+// The values of SubscriptionsTrialsResourceTrialType that the schema knows.
+const (
+	SubscriptionsTrialsResourceTrialTypeFree SubscriptionsTrialsResourceTrialType = "free"
+	SubscriptionsTrialsResourceTrialTypePaid SubscriptionsTrialsResourceTrialType = "paid"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v SubscriptionsTrialsResourceTrialType) Known() bool {
+	return payload.Known(string(v), "|free|paid|")
+}
+
+// ThreeDSecureDetailsAuthenticationFlow is what the field AuthenticationFlow of ThreeDSecureDetails
+// holds.
+type ThreeDSecureDetailsAuthenticationFlow string
+
+// The values of ThreeDSecureDetailsAuthenticationFlow that the schema knows.
+const (
+	ThreeDSecureDetailsAuthenticationFlowChallenge    ThreeDSecureDetailsAuthenticationFlow = "challenge"
+	ThreeDSecureDetailsAuthenticationFlowFrictionless ThreeDSecureDetailsAuthenticationFlow = "frictionless"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsAuthenticationFlow) Known() bool {
+	return payload.Known(string(v), "|challenge|frictionless|")
+}
+
+// ThreeDSecureDetailsElectronicCommerceIndicator is what the field ElectronicCommerceIndicator of
+// ThreeDSecureDetails holds.
+type ThreeDSecureDetailsElectronicCommerceIndicator string
+
+// The values of ThreeDSecureDetailsElectronicCommerceIndicator that the schema knows.
+const (
+	ThreeDSecureDetailsElectronicCommerceIndicator01 ThreeDSecureDetailsElectronicCommerceIndicator = "01"
+	ThreeDSecureDetailsElectronicCommerceIndicator02 ThreeDSecureDetailsElectronicCommerceIndicator = "02"
+	ThreeDSecureDetailsElectronicCommerceIndicator05 ThreeDSecureDetailsElectronicCommerceIndicator = "05"
+	ThreeDSecureDetailsElectronicCommerceIndicator06 ThreeDSecureDetailsElectronicCommerceIndicator = "06"
+	ThreeDSecureDetailsElectronicCommerceIndicator07 ThreeDSecureDetailsElectronicCommerceIndicator = "07"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsElectronicCommerceIndicator) Known() bool {
+	return payload.Known(string(v), "|01|02|05|06|07|")
+}
+
+// ThreeDSecureDetailsResult is what the field Result of ThreeDSecureDetails holds.
+type ThreeDSecureDetailsResult string
+
+// The values of ThreeDSecureDetailsResult that the schema knows.
+const (
+	ThreeDSecureDetailsResultAttemptAcknowledged ThreeDSecureDetailsResult = "attempt_acknowledged"
+	ThreeDSecureDetailsResultAuthenticated       ThreeDSecureDetailsResult = "authenticated"
+	ThreeDSecureDetailsResultDataShareOnly       ThreeDSecureDetailsResult = "data_share_only"
+	ThreeDSecureDetailsResultExempted            ThreeDSecureDetailsResult = "exempted"
+	ThreeDSecureDetailsResultFailed              ThreeDSecureDetailsResult = "failed"
+	ThreeDSecureDetailsResultNotSupported        ThreeDSecureDetailsResult = "not_supported"
+	ThreeDSecureDetailsResultProcessingError     ThreeDSecureDetailsResult = "processing_error"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsResult) Known() bool {
+	return payload.Known(string(v), "|attempt_acknowledged|authenticated|data_share_only|exempted|failed|not_supported|"+
+		"processing_error|")
+}
+
+// ThreeDSecureDetailsResultReason is what the field ResultReason of ThreeDSecureDetails holds.
+type ThreeDSecureDetailsResultReason string
+
+// The values of ThreeDSecureDetailsResultReason that the schema knows.
+const (
+	ThreeDSecureDetailsResultReasonAbandoned           ThreeDSecureDetailsResultReason = "abandoned"
+	ThreeDSecureDetailsResultReasonBypassed            ThreeDSecureDetailsResultReason = "bypassed"
+	ThreeDSecureDetailsResultReasonCanceled            ThreeDSecureDetailsResultReason = "canceled"
+	ThreeDSecureDetailsResultReasonCardNotEnrolled     ThreeDSecureDetailsResultReason = "card_not_enrolled"
+	ThreeDSecureDetailsResultReasonNetworkNotSupported ThreeDSecureDetailsResultReason = "network_not_supported"
+	ThreeDSecureDetailsResultReasonProtocolError       ThreeDSecureDetailsResultReason = "protocol_error"
+	ThreeDSecureDetailsResultReasonRejected            ThreeDSecureDetailsResultReason = "rejected"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsResultReason) Known() bool {
+	return payload.Known(string(v), "|abandoned|bypassed|canceled|card_not_enrolled|network_not_supported|protocol_error|"+
+		"rejected|")
+}
+
+// ThreeDSecureDetailsVersion is what the field Version of ThreeDSecureDetails holds.
+type ThreeDSecureDetailsVersion string
+
+// The values of ThreeDSecureDetailsVersion that the schema knows.
+const (
+	ThreeDSecureDetailsVersion1_0_2 ThreeDSecureDetailsVersion = "1.0.2"
+	ThreeDSecureDetailsVersion2_1_0 ThreeDSecureDetailsVersion = "2.1.0"
+	ThreeDSecureDetailsVersion2_2_0 ThreeDSecureDetailsVersion = "2.2.0"
+	ThreeDSecureDetailsVersion2_3_0 ThreeDSecureDetailsVersion = "2.3.0"
+	ThreeDSecureDetailsVersion2_3_1 ThreeDSecureDetailsVersion = "2.3.1"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsVersion) Known() bool {
+	return payload.Known(string(v), "|1.0.2|2.1.0|2.2.0|2.3.0|2.3.1|")
+}
+
+// ThreeDSecureDetailsChargeAuthenticationFlow is what the field AuthenticationFlow of
+// ThreeDSecureDetailsCharge holds.
+type ThreeDSecureDetailsChargeAuthenticationFlow string
+
+// The values of ThreeDSecureDetailsChargeAuthenticationFlow that the schema knows.
+const (
+	ThreeDSecureDetailsChargeAuthenticationFlowChallenge    ThreeDSecureDetailsChargeAuthenticationFlow = "challenge"
+	ThreeDSecureDetailsChargeAuthenticationFlowFrictionless ThreeDSecureDetailsChargeAuthenticationFlow = "frictionless"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeAuthenticationFlow) Known() bool {
+	return payload.Known(string(v), "|challenge|frictionless|")
+}
+
+// ThreeDSecureDetailsChargeElectronicCommerceIndicator is what the field ElectronicCommerceIndicator
+// of ThreeDSecureDetailsCharge holds.
+type ThreeDSecureDetailsChargeElectronicCommerceIndicator string
+
+// The values of ThreeDSecureDetailsChargeElectronicCommerceIndicator that the schema knows.
+const (
+	ThreeDSecureDetailsChargeElectronicCommerceIndicator01 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "01"
+	ThreeDSecureDetailsChargeElectronicCommerceIndicator02 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "02"
+	ThreeDSecureDetailsChargeElectronicCommerceIndicator05 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "05"
+	ThreeDSecureDetailsChargeElectronicCommerceIndicator06 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "06"
+	ThreeDSecureDetailsChargeElectronicCommerceIndicator07 ThreeDSecureDetailsChargeElectronicCommerceIndicator = "07"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeElectronicCommerceIndicator) Known() bool {
+	return payload.Known(string(v), "|01|02|05|06|07|")
+}
+
+// ThreeDSecureDetailsChargeExemptionIndicator is what the field ExemptionIndicator of
+// ThreeDSecureDetailsCharge holds.
+type ThreeDSecureDetailsChargeExemptionIndicator string
+
+// The values of ThreeDSecureDetailsChargeExemptionIndicator that the schema knows.
+const (
+	ThreeDSecureDetailsChargeExemptionIndicatorLowRisk ThreeDSecureDetailsChargeExemptionIndicator = "low_risk"
+	ThreeDSecureDetailsChargeExemptionIndicatorNone    ThreeDSecureDetailsChargeExemptionIndicator = "none"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeExemptionIndicator) Known() bool {
+	return payload.Known(string(v), "|low_risk|none|")
+}
+
+// ThreeDSecureDetailsChargeResult is what the field Result of ThreeDSecureDetailsCharge holds.
+type ThreeDSecureDetailsChargeResult string
+
+// The values of ThreeDSecureDetailsChargeResult that the schema knows.
+const (
+	ThreeDSecureDetailsChargeResultAttemptAcknowledged ThreeDSecureDetailsChargeResult = "attempt_acknowledged"
+	ThreeDSecureDetailsChargeResultAuthenticated       ThreeDSecureDetailsChargeResult = "authenticated"
+	ThreeDSecureDetailsChargeResultDataShareOnly       ThreeDSecureDetailsChargeResult = "data_share_only"
+	ThreeDSecureDetailsChargeResultExempted            ThreeDSecureDetailsChargeResult = "exempted"
+	ThreeDSecureDetailsChargeResultFailed              ThreeDSecureDetailsChargeResult = "failed"
+	ThreeDSecureDetailsChargeResultNotSupported        ThreeDSecureDetailsChargeResult = "not_supported"
+	ThreeDSecureDetailsChargeResultProcessingError     ThreeDSecureDetailsChargeResult = "processing_error"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeResult) Known() bool {
+	return payload.Known(string(v), "|attempt_acknowledged|authenticated|data_share_only|exempted|failed|not_supported|"+
+		"processing_error|")
+}
+
+// ThreeDSecureDetailsChargeResultReason is what the field ResultReason of ThreeDSecureDetailsCharge
+// holds.
+type ThreeDSecureDetailsChargeResultReason string
+
+// The values of ThreeDSecureDetailsChargeResultReason that the schema knows.
+const (
+	ThreeDSecureDetailsChargeResultReasonAbandoned           ThreeDSecureDetailsChargeResultReason = "abandoned"
+	ThreeDSecureDetailsChargeResultReasonBypassed            ThreeDSecureDetailsChargeResultReason = "bypassed"
+	ThreeDSecureDetailsChargeResultReasonCanceled            ThreeDSecureDetailsChargeResultReason = "canceled"
+	ThreeDSecureDetailsChargeResultReasonCardNotEnrolled     ThreeDSecureDetailsChargeResultReason = "card_not_enrolled"
+	ThreeDSecureDetailsChargeResultReasonNetworkNotSupported ThreeDSecureDetailsChargeResultReason = "network_not_supported"
+	ThreeDSecureDetailsChargeResultReasonProtocolError       ThreeDSecureDetailsChargeResultReason = "protocol_error"
+	ThreeDSecureDetailsChargeResultReasonRejected            ThreeDSecureDetailsChargeResultReason = "rejected"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeResultReason) Known() bool {
+	return payload.Known(string(v), "|abandoned|bypassed|canceled|card_not_enrolled|network_not_supported|protocol_error|"+
+		"rejected|")
+}
+
+// ThreeDSecureDetailsChargeVersion is what the field Version of ThreeDSecureDetailsCharge holds.
+type ThreeDSecureDetailsChargeVersion string
+
+// The values of ThreeDSecureDetailsChargeVersion that the schema knows.
+const (
+	ThreeDSecureDetailsChargeVersion1_0_2 ThreeDSecureDetailsChargeVersion = "1.0.2"
+	ThreeDSecureDetailsChargeVersion2_1_0 ThreeDSecureDetailsChargeVersion = "2.1.0"
+	ThreeDSecureDetailsChargeVersion2_2_0 ThreeDSecureDetailsChargeVersion = "2.2.0"
+	ThreeDSecureDetailsChargeVersion2_3_0 ThreeDSecureDetailsChargeVersion = "2.3.0"
+	ThreeDSecureDetailsChargeVersion2_3_1 ThreeDSecureDetailsChargeVersion = "2.3.1"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v ThreeDSecureDetailsChargeVersion) Known() bool {
+	return payload.Known(string(v), "|1.0.2|2.1.0|2.2.0|2.3.0|2.3.1|")
 }
 
 // TransformQuantityRound is what the field Round of TransformQuantity holds.
@@ -455,9 +8821,33 @@ const (
 
 // Known reports whether v is one of the constants of its type.
 func (v TransformQuantityRound) Known() bool {
-	switch v {
-	case TransformQuantityRoundDown, TransformQuantityRoundUp:
-		return true
-	}
-	return false
+	return payload.Known(string(v), "|down|up|")
+}
+
+// TransformUsageRound is what the field Round of TransformUsage holds.
+type TransformUsageRound string
+
+// The values of TransformUsageRound that the schema knows.
+const (
+	TransformUsageRoundDown TransformUsageRound = "down"
+	TransformUsageRoundUp   TransformUsageRound = "up"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v TransformUsageRound) Known() bool {
+	return payload.Known(string(v), "|down|up|")
+}
+
+// UsBankAccountNetworksSupportedItem is what the field SupportedItem of UsBankAccountNetworks holds.
+type UsBankAccountNetworksSupportedItem string
+
+// The values of UsBankAccountNetworksSupportedItem that the schema knows.
+const (
+	UsBankAccountNetworksSupportedItemAch            UsBankAccountNetworksSupportedItem = "ach"
+	UsBankAccountNetworksSupportedItemUsDomesticWire UsBankAccountNetworksSupportedItem = "us_domestic_wire"
+)
+
+// Known reports whether v is one of the constants of its type.
+func (v UsBankAccountNetworksSupportedItem) Known() bool {
+	return payload.Known(string(v), "|ach|us_domestic_wire|")
 }

@@ -32,7 +32,9 @@ func decode[T any](t *testing.T, name string) T {
 	return typed
 }
 
-func TestPayloadsRoundTrip(t *testing.T) {
+// The payloads leave out some of what the schema requires. What they hold comes
+// back.
+func TestNothingIsLost(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(names) == 0 {
 		t.Fatal("no payloads", err)
@@ -50,9 +52,7 @@ func TestPayloadsRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := value(t, out), value(t, in); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s became\n%s", name, out)
-		}
+		compare(t, name, value(t, in), value(t, out))
 	}
 }
 
@@ -67,6 +67,31 @@ func value(t *testing.T, data []byte) any {
 	return v
 }
 
+// compare reports what in holds and out does not.
+func compare(t *testing.T, at string, in, out any) {
+	t.Helper()
+	switch in := in.(type) {
+	case map[string]any:
+		got, _ := out.(map[string]any)
+		for name, v := range in {
+			compare(t, at+"."+name, v, got[name])
+		}
+	case []any:
+		got, _ := out.([]any)
+		if len(got) != len(in) {
+			t.Errorf("%s: %v became %v", at, in, out)
+			return
+		}
+		for i := range in {
+			compare(t, at+"[]", in[i], got[i])
+		}
+	default:
+		if !reflect.DeepEqual(in, out) {
+			t.Errorf("%s: %v became %v", at, in, out)
+		}
+	}
+}
+
 func TestAChargeReadsWell(t *testing.T) {
 	event := decode[stripe.ChargeSucceeded](t, "charge.succeeded")
 	charge := event.Data.Object
@@ -79,7 +104,7 @@ func TestAChargeReadsWell(t *testing.T) {
 	if at := event.Created.Time(); at.Year() != 2026 || at.YearDay() != 1 {
 		t.Errorf("created %v", at)
 	}
-	if card := charge.PaymentMethodDetails.Value().Card; card == nil || card.Last4.Value() != "4242" {
+	if card := charge.PaymentMethodDetails.Card; card == nil || *card.Last4 != "4242" {
 		t.Errorf("card %+v", card)
 	}
 	var _ stripe.ChargeEvent = event
@@ -88,7 +113,7 @@ func TestAChargeReadsWell(t *testing.T) {
 func TestAnExpandedCustomerIsReadWhenAskedFor(t *testing.T) {
 	charge := decode[stripe.ChargeRefunded](t, "charge.refunded").Data.Object
 	customer, err := charge.Customer.Object()
-	if err != nil || customer.Email.Value() != "mette@example.com" || charge.Customer.ID() != customer.ID {
+	if err != nil || *customer.Email != "mette@example.com" || charge.Customer.ID() != customer.ID {
 		t.Errorf("%+v, %v", customer, err)
 	}
 	if charge.Status.Known() || charge.PaymentIntent.ID() != "" {
