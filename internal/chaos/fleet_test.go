@@ -38,6 +38,7 @@ type fleet struct {
 	target string // URL or path, for workers and the fleet itself
 	dir    string
 	ledger string
+	pad    int             // bytes that a load's orders carry besides
 	store  lister          // the test's own
 	user   *restaq.Runtime // on store; has the handler but does not run
 

@@ -19,12 +19,19 @@ const workerEnv = "RESTAQ_CHAOS_WORKER"
 // soakEnv is about how long all scenarios that go on at random take together.
 const soakEnv = "RESTAQ_SOAK"
 
-// shares is in how many parts that time is cut: eight scenarios, of which four
-// run at the same time.
-const shares = 2
+// shares is in how many parts that time is cut: twelve scenarios, of which
+// four run at the same time.
+const shares = 3
 
 func TestMain(m *testing.M) {
 	text := os.Getenv(workerEnv)
+	if disk := os.Getenv(diskEnv); disk != "" && text == "" {
+		go endWithParent()
+		if err := mountDisk(disk); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	if text == "" {
 		// The scenarios wait more than they work.
 		if err := flag.Set("test.parallel", "4"); err != nil {
@@ -33,10 +40,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(m.Run())
 	}
-	go func() { // the test's end of the pipe closes when it ends, however it ends
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(3)
-	}()
+	go endWithParent()
 	var cfg workerConfig
 	err := json.Unmarshal([]byte(text), &cfg)
 	if err == nil {
@@ -47,6 +51,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// endWithParent ends this process when the one that started it ends, however
+// it ends: its end of the pipe is then closed.
+func endWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(3)
 }
 
 // span is how long a scenario makes trouble at random: short, or its share of

@@ -19,6 +19,12 @@ import (
 // workers take events, then waits for the end of all work and checks it.
 func (f *fleet) underLoad(short time.Duration, allowed []restaq.AttemptOutcome, configure func(*workerConfig), trouble func(ctx context.Context)) {
 	f.t.Helper()
+	f.underLoadOf(short, allowed, configure, func(ctx context.Context, _ *sendings) { trouble(ctx) })
+}
+
+// underLoadOf is underLoad for trouble that looks at what is sent.
+func (f *fleet) underLoadOf(short time.Duration, allowed []restaq.AttemptOutcome, configure func(*workerConfig), trouble func(ctx context.Context, s *sendings)) {
+	f.t.Helper()
 	s := newSendings()
 	for i := range 3 {
 		cfg := workerConfig{Name: fmt.Sprint("worker-", i)}
@@ -33,7 +39,7 @@ func (f *fleet) underLoad(short time.Duration, allowed []restaq.AttemptOutcome, 
 	group.Go(func() { f.load(ctx, s, 4, 50*time.Millisecond, 5) })
 	var seen sightings
 	group.Go(func() { seen = f.watch(ctx, s) })
-	trouble(ctx)
+	trouble(ctx, s)
 	group.Wait()
 	f.settle()
 	ev := f.verify(s, evidence{seen: seen, allowed: allowed})

@@ -10,13 +10,16 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // answer is what a worker said to a delivery.
 type answer struct {
 	status     int
+	again      string   // Retry-After
 	Status     string   `json:"status"` // accepted or duplicate
 	Executions []string `json:"executions"`
 }
@@ -48,7 +51,7 @@ func post(ctx context.Context, p *process, o order) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{status: response.StatusCode}
+	a := &answer{status: response.StatusCode, again: response.Header.Get("Retry-After")}
 	if a.status != http.StatusOK {
 		return a, fmt.Errorf("answer %d: %s", a.status, data)
 	}
@@ -62,10 +65,13 @@ type sendings struct {
 	acked    map[string][]string // event → the executions that each 2xx named
 	failures int                 // deliveries without a 2xx
 	order    []string            // acknowledged executions, in order
+	rude     map[int]int         // answers other than a 2xx or a 503 with Retry-After, by status
+
+	refused atomic.Int64 // answers with 503 and Retry-After
 }
 
 func newSendings() *sendings {
-	return &sendings{sent: make(map[string]bool), acked: make(map[string][]string)}
+	return &sendings{sent: make(map[string]bool), acked: make(map[string][]string), rude: make(map[int]int)}
 }
 
 // acknowledged returns one of the last n acknowledged executions, or "".
@@ -108,6 +114,11 @@ func (f *fleet) deliver(ctx context.Context, s *sendings, o order) {
 			return
 		}
 		s.failures++
+		if a != nil && a.status == http.StatusServiceUnavailable && a.again != "" {
+			s.refused.Add(1)
+		} else if a != nil {
+			s.rude[a.status]++
+		}
 		s.mu.Unlock()
 		_ = pause(ctx, 20*time.Millisecond)
 	}
@@ -143,7 +154,7 @@ func (f *fleet) load(ctx context.Context, s *sendings, senders int, beat time.Du
 			tick := time.NewTicker(beat)
 			defer tick.Stop()
 			for n := 0; ctx.Err() == nil; n++ {
-				o := order{ID: fmt.Sprintf("evt_%d_%d", i, n), Work: work}
+				o := order{ID: fmt.Sprintf("evt_%d_%d", i, n), Work: work, Pad: strings.Repeat("x", f.pad)}
 				if n%7 == 3 {
 					o.FailOnce = stepNames[n%len(stepNames)]
 				}

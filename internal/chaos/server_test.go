@@ -36,7 +36,12 @@ type server struct {
 // newServer starts a server that ends with t.
 func newServer(t *testing.T) *server {
 	t.Helper()
-	started, err := pgtest.Start(t.Context(), pgtest.Config{})
+	return newServerWith(t, pgtest.Config{})
+}
+
+func newServerWith(t *testing.T, cfg pgtest.Config) *server {
+	t.Helper()
+	started, err := pgtest.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,7 @@ type order struct {
 	Hold       string `json:"hold,omitempty"`       // the worker whose step "charge" waits
 	Gate       string `json:"gate,omitempty"`       // until this file is there
 	Downstream string `json:"downstream,omitempty"` // asked by step "ship"
+	Pad        string `json:"pad,omitempty"`        // for nothing
 }
 
 const (
