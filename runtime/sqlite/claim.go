@@ -11,6 +11,9 @@ import (
 
 // Claim begins the next attempts of due executions.
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) (claimed []restaq.Claimed, err error) {
+	if err := s.endOthers(ctx); err != nil {
+		return nil, fmt.Errorf("look for ended processes: %w", err)
+	}
 	// Most polls find nothing. A snapshot tells them so without the lock.
 	due, err := s.due(ctx, c)
 	if err == nil && len(due) > 0 {
@@ -85,6 +88,9 @@ func candidates(query queryFunc, c restaq.Claim, now int64) ([]candidate, error)
 func (t *tx) claim(c restaq.Claim) ([]restaq.Claimed, error) {
 	due, err := candidates(t.query, c, t.now.UnixMicro())
 	if err != nil {
+		return nil, err
+	}
+	if err := t.introduce(c.Owner); err != nil {
 		return nil, err
 	}
 	var claimed []restaq.Claimed

@@ -3,7 +3,7 @@
 //
 // Any number of processes on that machine may open the file. It is in WAL mode
 // with synchronous=FULL: what a call has stored is on the disk before the call
-// returns. Beside the file stand two others, with the suffixes -wal and -shm,
+// returns. Beside the file stand others, with the suffixes -wal, -shm and -owners,
 // that belong to it. The tables have the prefix restaq_, so that a program may
 // keep its own in the same file. The file must be on a local disk.
 //
@@ -47,6 +47,19 @@
 // not return. Between two of them the writer commits what has queued up, so
 // that a renewal waits for one at most. A call that would write from within,
 // and so wait for itself, is an error.
+//
+// # Processes
+//
+// A lease that has run out is taken over, as on every store. Here a process
+// need not wait for that if the other has ended: each keeps a byte of the file
+// with the suffix -owners locked, and a lock that is free proves that its
+// owner's leases are void. The file is never removed by the Store; without it,
+// on file systems of other machines and where the operating system has no such
+// locks (Linux, macOS and Windows have them), leases run out.
+//
+//	running ──lease runs out, or the lock of its owner is free──▶ taken over
+//	   ▲                                                              │
+//	   └────────────── next attempt, the old one is lost ◀────────────┘
 //
 // # Failures
 //

@@ -125,6 +125,11 @@ func (t *tx) insert(in *restaq.Insertion) (created bool, made []restaq.Execution
 	for i := range in.Executions {
 		e := t.newExecution(&in.Executions[i], in, ref)
 		e.seq, e.event, e.late = first, event, in.Event == nil
+		if e.Status == restaq.Running {
+			if err := t.introduce(in.Owner); err != nil {
+				return false, nil, err
+			}
+		}
 		ok, err := t.insertExecution(e)
 		if err != nil {
 			return false, nil, err

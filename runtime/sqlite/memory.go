@@ -17,6 +17,8 @@ type memory struct {
 	running   map[string]*execution // by id
 	event     int64                 // number of the last event; 0 if it is not known
 	execution int64                 // number of the last execution; 0 if it is not known
+
+	introduced map[string]bool // owners of leases that stand in restaq_owner
 }
 
 // refresh forgets what may have changed.
@@ -35,6 +37,12 @@ func (m *memory) refresh(query queryFunc) error {
 func (m *memory) forget() {
 	m.version, m.event, m.execution = 0, 0, 0
 	m.running = map[string]*execution{}
+}
+
+// rolledBack forgets what was written, too.
+func (m *memory) rolledBack() {
+	m.forget()
+	m.introduced = map[string]bool{}
 }
 
 // keep notes how an execution is stored now. The caller lets go of e.

@@ -116,7 +116,7 @@ func TestANewFileIsItsOwnersAlone(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, Config{Path: path})
 	mustInsert(t, s, "evt_1")
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-wal", "-shm", presenceSuffix} {
 		info, err := os.Stat(path + suffix)
 		if err != nil {
 			t.Fatal(err)
@@ -126,8 +126,8 @@ func TestANewFileIsItsOwnersAlone(t *testing.T) {
 		}
 	}
 	names, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(names) != 3 {
-		t.Errorf("the folder holds %v, %v; want the three files", names, err)
+	if err != nil || len(names) != 4 {
+		t.Errorf("the folder holds %v, %v; want the four files", names, err)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAFileThatIsThereKeepsItsPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustInsert(t, mustOpen(t, Config{Path: path}), "evt_1")
-	for _, suffix := range []string{"", "-wal"} {
+	for _, suffix := range []string{"", "-wal", presenceSuffix} {
 		info, err := os.Stat(path + suffix)
 		if err != nil || info.Mode().Perm() != 0o640 {
 			t.Errorf("%s: %v, %v; want mode 640", suffix, info, err)

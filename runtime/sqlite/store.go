@@ -134,6 +134,7 @@ func (s *Store) setUp(ctx context.Context, cfg Config) (err error) {
 			return err
 		}
 	}
+	s.writer.presence = show(s.path)
 	s.reader = openReader(s.path, cfg.Readers)
 	s.txs, err = openTransactions(s.path, cfg.TxTimeout)
 	return err

@@ -23,6 +23,8 @@ type writer struct {
 	now  func() time.Time
 	memory
 
+	presence *presence // nil if it cannot be shown; set before the first lease
+
 	// patience is how long to wait for another process; tests shorten it.
 	patience atomic.Int64
 
@@ -60,7 +62,7 @@ const (
 //
 // If check is set, it sees the file before anything in it is changed.
 func openWriter(ctx context.Context, path string, now func() time.Time, check func(queryFunc) error) (*writer, error) {
-	w := &writer{now: now, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	w := &writer{now: now, memory: memory{introduced: map[string]bool{}}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	w.patience.Store(int64(busyLimit))
 	err := whileBusy(ctx, busyLimit, func() (err error) {
 		w.conn, err = openConn(path, "cache_size = -16000", "journal_size_limit = 67108864")
@@ -185,6 +187,7 @@ func (w *writer) close() error {
 	if again {
 		return nil
 	}
+	w.leave()
 	return w.conn.close()
 }
 
@@ -259,7 +262,7 @@ type tx struct {
 func (t *tx) run(jobs []*job) (failed int, err error) {
 	defer func() {
 		if err != nil {
-			t.w.forget()
+			t.w.rolledBack()
 			t.w.conn.exec(`ROLLBACK`) // fails if SQLite has rolled back by itself
 		}
 	}()

@@ -86,6 +86,14 @@ CREATE INDEX restaq_execution_due ON restaq_execution (handler, due_at) WHERE du
 CREATE INDEX restaq_execution_order ON restaq_execution (handler, order_key, event, id)
 	WHERE due_at IS NOT NULL AND order_key <> '';
 
+-- Who has leases, and which byte of which file its process keeps locked for as
+-- long as it lives.
+CREATE TABLE restaq_owner (
+	owner TEXT PRIMARY KEY,
+	file  TEXT NOT NULL,
+	byte  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Ended attempts; execution is the seq. token is that of the process that
 -- ended its own attempt, 0 if somebody else did.
 CREATE TABLE restaq_attempt (
