@@ -87,9 +87,7 @@ func TestConnectionsAreTerminated(t *testing.T) {
 	ended := 0
 	f.underLoad(3*time.Second, crashes, nil, func(ctx context.Context) {
 		for pause(ctx, time.Duration(20+rand.N(150))*time.Millisecond) == nil {
-			var n int
-			err := conn.QueryRow(t.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-				WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&n)
+			n, err := terminateOthers(t.Context(), conn)
 			if err != nil {
 				t.Error(err)
 				return
@@ -101,4 +99,11 @@ func TestConnectionsAreTerminated(t *testing.T) {
 	if ended == 0 {
 		t.Error("no connection was ended")
 	}
+}
+
+// terminateOthers ends all connections to a database but one.
+func terminateOthers(ctx context.Context, conn *pgx.Conn) (n int, err error) {
+	err = conn.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&n)
+	return n, err
 }

@@ -44,8 +44,9 @@ type proxy struct {
 	url    string // for the worker
 	pick   func() fault
 
-	calm   atomic.Bool // no more faults
-	silent atomic.Bool // all connections, old and new, are black holes
+	calm   atomic.Bool            // no more faults
+	silent atomic.Bool            // all connections, old and new, are black holes
+	commit atomic.Pointer[func()] // called at the next COMMIT, which then gets lost
 	counts [faults]atomic.Int64
 
 	mu    sync.Mutex
@@ -180,6 +181,12 @@ func (s *passage) questions() {
 			continue // Parse, Bind, Describe, Execute, Close: more is to come
 		}
 		if !first && (message[0] == 'S' || message[0] == 'Q') { // Sync, Query: an answer is wanted
+			if message[0] == 'Q' && string(message[5:]) == "commit\x00" {
+				if called := s.p.commit.Swap(nil); called != nil {
+					(*called)()
+					mute = true
+				}
+			}
 			f := none
 			if !s.p.calm.Load() {
 				f = s.p.pick()
