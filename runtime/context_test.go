@@ -44,11 +44,10 @@ func TestAContextThatIsPrintedShowsNeitherPayloadNorKey(t *testing.T) {
 	event.Payload = []byte(`"secret"`)
 	e := deliver(t, rt, event)
 	wait(t, rt, e.ID, "completed")
+	text := <-printed
 	for _, word := range []string{"secret", fmt.Sprint(event.Payload)} {
-		if text := <-printed; strings.Contains(text, word) {
+		if strings.Contains(text, word) {
 			t.Errorf("context %s holds %s", text, word)
-		} else {
-			printed <- text
 		}
 	}
 }
