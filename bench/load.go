@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,11 +39,17 @@ func newUUID() string {
 // load is what a subject did in a window of time.
 type load struct {
 	elapsed   time.Duration
+	processor time.Duration   // of this process
 	latencies []time.Duration // sorted
 }
 
 // rate is how many a second.
 func (l load) rate() float64 { return float64(len(l.latencies)) / l.elapsed.Seconds() }
+
+// each is the processor's time of this process for one of them, in µs.
+func (l load) each() float64 {
+	return float64(l.processor) / float64(time.Microsecond) / float64(len(l.latencies))
+}
 
 // quantile is the latency that a part q of all stays below.
 func (l load) quantile(q float64) time.Duration {
@@ -56,6 +63,7 @@ func drive(ctx context.Context, atOnce int, window time.Duration, op func(ctx co
 		group  sync.WaitGroup
 		failed = make([]error, atOnce)
 		times  = make([][]time.Duration, atOnce)
+		used   = processor()
 		start  = time.Now()
 	)
 	for i := range atOnce {
@@ -69,12 +77,21 @@ func drive(ctx context.Context, atOnce int, window time.Duration, op func(ctx co
 		})
 	}
 	group.Wait()
-	l := load{elapsed: time.Since(start), latencies: slices.Concat(times...)}
+	l := load{elapsed: time.Since(start), processor: processor() - used, latencies: slices.Concat(times...)}
 	slices.Sort(l.latencies)
 	if err := errors.Join(failed...); err != nil {
 		return l, fmt.Errorf("drive load of %d: %w", atOnce, err)
 	}
 	return l, nil
+}
+
+// processor is the time that this process has had of the processor so far.
+func processor() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err) // it has no other errors than a wrong argument's
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // execute drives executions of new events.

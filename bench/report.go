@@ -11,12 +11,12 @@ import (
 
 // print writes what was measured, and then what it comes to.
 func (c *contest) print(out io.Writer) {
-	fmt.Fprintf(out, "four steps, %d rounds of %v\tat once\tper second\tp50\tp99\n", c.plan.rounds, c.plan.window)
+	fmt.Fprintf(out, "four steps, %d rounds of %v\tat once\tper second\tp50\tp99\tof this process\n", c.plan.rounds, c.plan.window)
 	for _, n := range concurrencies {
 		for i, k := range kinds {
 			l := c.loads[n][i]
-			fmt.Fprintf(out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\n", k.name, n,
-				medianOf(l, load.rate), medianOf(l, p50), medianOf(l, p99))
+			fmt.Fprintf(out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%.0f µs\n", k.name, n,
+				medianOf(l, load.rate), medianOf(l, p50), medianOf(l, p99), medianOf(l, load.each))
 		}
 	}
 	fmt.Fprintf(out, "\nduplicates\tat once\tper second\n")
