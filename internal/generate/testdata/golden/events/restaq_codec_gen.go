@@ -45,7 +45,7 @@ var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
 	DecodeOut: func(data []byte, out *github.PullRequestEvent) error {
 		return codec.Decode(data, codec.NewMember(out, pullRequestEventType, github.Decode))
 	},
-	Shape: "542dc189e47b99d0",
+	Shape: "a4bb8a86adeacaa3",
 }
 
 // pullRequestEventType returns the event type of a github.PullRequestEvent.

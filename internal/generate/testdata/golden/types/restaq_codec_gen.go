@@ -230,7 +230,7 @@ var customerCodec = restaq.Codec[customerIn, *stripe.Charge]{
 	},
 	AppendOut: codec.Append[*stripe.Charge],
 	DecodeOut: codec.Decode[*stripe.Charge],
-	Shape:     "6a5037e19d84e420",
+	Shape:     "b13bb757aef59288",
 }
 
 var treeCodec = restaq.Codec[treeIn, ByID[Tree]]{
