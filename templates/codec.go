@@ -2,9 +2,12 @@ package templates
 
 import (
 	"go/types"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/restaq/restaq/internal/coding"
 	"github.com/restaq/restaq/internal/model"
 )
 
@@ -12,38 +15,20 @@ import (
 // output is left out for a step without one:
 //
 //	var recordPaymentCodec = restaq.Codec[recordPaymentIn, Payment]{
-//		AppendIn: func(dst []byte, in *recordPaymentIn) ([]byte, error) {
-//			return codec.AppendTuple(dst, &in.charge)
-//		},
-//		DecodeIn: func(data []byte, in *recordPaymentIn) error {
-//			return codec.DecodeTuple(data, &in.charge)
-//		},
-//		AppendOut: codec.Append[Payment],
-//		DecodeOut: codec.Decode[Payment],
+//		AppendIn:  codec.Appender(encodeRecordPaymentIn),
+//		DecodeIn:  codec.Reader(decodeRecordPaymentIn),
+//		AppendOut: codec.Appender(encodePayment),
+//		DecodeOut: codec.Reader(decodePayment),
 //		Shape:     "3a6d3582d49544a1",
 //	}
 func (f *file) codec(s *model.Step, shape OutputShape) {
-	in := "in"
-	if len(s.Inputs) == 0 {
-		in = "_"
+	encode, decode := f.codecName("EncodeNone"), f.codecName("DecodeNone")
+	if len(s.Inputs) > 0 {
+		encode, decode = jen.Id("encode"+inName(s)), jen.Id("decode"+inName(s))
 	}
-	var pointers []jen.Code
-	for _, input := range s.Inputs {
-		pointers = append(pointers, f.encodable(jen.Op("&").Id(in).Dot(input.Name), input.Type))
-	}
-	tuple := func(fn, bytes string) *jen.Statement {
-		return f.qual(codecPath, "codec", fn).Call(append([]jen.Code{jen.Id(bytes)}, pointers...)...)
-	}
-	elements := []jen.Code{
-		element("AppendIn", jen.Func().Params(
-			jen.Id("dst").Index().Byte(), jen.Id(in).Op("*").Add(f.inputType(s)),
-		).Params(jen.Index().Byte(), jen.Error()).Block(jen.Return(tuple("AppendTuple", "dst")))),
-		element("DecodeIn", jen.Func().Params(
-			jen.Id("data").Index().Byte(), jen.Id(in).Op("*").Add(f.inputType(s)),
-		).Error().Block(jen.Return(tuple("DecodeTuple", "data")))),
-	}
+	elements := f.codecElements("In", encode, decode)
 	if s.Output != nil {
-		elements = append(elements, f.outputCodec(s.Output)...)
+		elements = append(elements, f.outputElements(s)...)
 		elements = append(elements, element("Shape", jen.Lit(shape.Fingerprint)))
 	}
 	if len(shape.Earlier) > 0 {
@@ -58,23 +43,135 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 	f.Line()
 }
 
-// outputCodec is how an output is encoded. An event of a family needs its type
-// beside it.
-func (f *file) outputCodec(t types.Type) []jen.Code {
-	if family(t) == nil {
-		return []jen.Code{
-			element("AppendOut", f.qual(codecPath, "codec", "Append").Types(f.goType(t))),
-			element("DecodeOut", f.qual(codecPath, "codec", "Decode").Types(f.goType(t))),
+func (f *file) codecElements(of string, encode, decode jen.Code) []jen.Code {
+	return []jen.Code{
+		element("Append"+of, f.codecName("Appender").Call(encode)),
+		element("Decode"+of, f.codecName("Reader").Call(decode)),
+	}
+}
+
+// outputElements are how an output is encoded. An event of a family needs its
+// type beside it, so that it gets functions of its own.
+func (f *file) outputElements(s *model.Step) []jen.Code {
+	if family(s.Output) != nil {
+		return f.codecElements("Out", jen.Id("encode"+outName(s)), jen.Id("decode"+outName(s)))
+	}
+	c := f.plan.Of(s.Output)
+	return f.codecElements("Out", f.instance(c, f.encoder(c)), f.instance(c, f.decoder(c)))
+}
+
+// instance is a function of c's as a value by itself, from whose use its type
+// arguments cannot be inferred.
+func (f *file) instance(c *coding.Coder, function *jen.Statement) *jen.Statement {
+	if c.Name != "" || c.Kind == coding.Time || c.Kind == coding.Any {
+		return function
+	}
+	return function.Types(f.goType(c.Type))
+}
+
+// inName and outName are what the functions for a step's inputs and for an
+// output of a family are named after.
+func inName(s *model.Step) string { return upperFirst(s.Stem) + "In" }
+
+func outName(s *model.Step) string { return upperFirst(s.Stem) + "Out" }
+
+func upperFirst(name string) string {
+	r, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r)) + name[size:]
+}
+
+// ownCoders emits the functions for a step's inputs, an array of them in order,
+// and for an output of a family:
+//
+//	func encodeRecordPaymentIn(e *codec.Encoder, key string, in *recordPaymentIn) {
+//		start := e.Open(key)
+//		encodeStripeCharge(e, ",", &in.charge)
+//		e.CloseArray(start)
+//	}
+//
+//	func decodeRecordPaymentIn(d *codec.Decoder, in *recordPaymentIn) {
+//		d.Token('[')
+//		decodeStripeCharge(d, &in.charge)
+//		d.Token(']')
+//	}
+func (f *file) ownCoders(s *model.Step) {
+	if s.Output != nil && family(s.Output) != nil {
+		member := f.member(jen.Id("v"), s.Output)
+		f.encodeFunc(outName(s), "v", f.goType(s.Output), jen.Id("e").Dot("JSON").Call(jen.Id("key"), member))
+		f.decodeFunc(outName(s), "v", f.goType(s.Output), jen.Id("d").Dot("JSON").Call(member.Clone()))
+	}
+	if len(s.Inputs) == 0 {
+		return
+	}
+	encode := []jen.Code{jen.Id("start").Op(":=").Id("e").Dot("Open").Call(jen.Id("key"))}
+	var decode []jen.Code
+	before := '['
+	for _, input := range s.Inputs {
+		field := func() *jen.Statement { return jen.Id("in").Dot(input.Name) }
+		decode = append(decode, punctuation(before))
+		before = ','
+		if family(input.Type) != nil {
+			member := f.member(jen.Op("&").Add(field()), input.Type)
+			encode = append(encode, jen.Id("e").Dot("JSON").Call(jen.Lit(","), member))
+			decode = append(decode, jen.Id("d").Dot("JSON").Call(member.Clone()))
+			continue
+		}
+		c := f.plan.Of(input.Type)
+		encode = append(encode, f.encodeCall(c, jen.Lit(","), variable(field)))
+		decode = append(decode, f.decodeCall(c, variable(field)))
+	}
+	encode = append(encode, jen.Id("e").Dot("CloseArray").Call(jen.Id("start")))
+	decode = append(decode, punctuation(']'))
+	f.encodeFunc(inName(s), "in", f.inputType(s), encode...)
+	f.decodeFunc(inName(s), "in", f.inputType(s), decode...)
+}
+
+func punctuation(c rune) jen.Code { return jen.Id("d").Dot("Token").Call(jen.LitRune(c)) }
+
+// CoderTypes returns the types whose coders a package's file needs: those of
+// steps' inputs and outputs, to encode and to decode, and those of handlers'
+// events, to decode.
+func CoderTypes(p *model.Package) (both, decoded []types.Type) {
+	for _, s := range p.Steps() {
+		for _, in := range s.Inputs {
+			both = append(both, in.Type)
+		}
+		if s.Output != nil {
+			both = append(both, s.Output)
 		}
 	}
-	out := func() *jen.Statement { return jen.Id("out").Op("*").Add(f.goType(t)) }
-	call := func(fn, bytes string) *jen.Statement {
-		return jen.Return(f.qual(codecPath, "codec", fn).Call(jen.Id(bytes), f.encodable(jen.Id("out"), t)))
+	for _, h := range p.Handlers() {
+		if h.Kind == model.StructEvent || h.Kind == model.PointerEvent {
+			decoded = append(decoded, h.Event)
+		}
 	}
-	return []jen.Code{
-		element("AppendOut", jen.Func().Params(jen.Id("dst").Index().Byte(), out()).
-			Params(jen.Index().Byte(), jen.Error()).Block(call("Append", "dst"))),
-		element("DecodeOut", jen.Func().Params(jen.Id("data").Index().Byte(), out()).
-			Error().Block(call("Decode", "data"))),
+	notFamily := func(list []types.Type) (others []types.Type) {
+		for _, t := range list {
+			if family(t) == nil {
+				others = append(others, t)
+			}
+		}
+		return others
 	}
+	return notFamily(both), decoded
+}
+
+// NewPlan returns the plan for all types that a package's file needs.
+func NewPlan(p *model.Package) *coding.Plan {
+	taken := avoided(p)
+	for _, s := range p.Steps() {
+		for _, name := range []string{inName(s), outName(s)} {
+			taken["encode"+name], taken["decode"+name] = true, true
+		}
+	}
+	plan := coding.New(p.Types, func(name string) bool { return taken[name] || p.Taken[name] })
+	both, decoded := CoderTypes(p)
+	for _, t := range both {
+		plan.Add(t, true, true)
+	}
+	for _, t := range decoded {
+		plan.Add(t, false, true)
+	}
+	plan.Finish()
+	return plan
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func emptyFile() *file {
-	return newFile(&model.Package{Path: "example.com/p", Name: "p", Types: types.NewPackage("example.com/p", "p")})
+	return newFile(Input{Package: &model.Package{Path: "example.com/p", Name: "p", Types: types.NewPackage("example.com/p", "p")}})
 }
 
 func text(t *testing.T, code jen.Code) string {

@@ -42,15 +42,11 @@ func family(t types.Type) *types.Named {
 	return named
 }
 
-// encodable is a pointer to a value in a form that can be encoded and decoded:
-// itself, or for an event of a family
+// member is an event of a family in a form that can be encoded and decoded:
 //
 //	codec.NewMember(&in.event, pullRequestEventType, github.Decode)
-func (f *file) encodable(pointer *jen.Statement, t types.Type) jen.Code {
+func (f *file) member(pointer *jen.Statement, t types.Type) *jen.Statement {
 	named := family(t)
-	if named == nil {
-		return pointer
-	}
 	pkg := named.Obj().Pkg()
 	return f.qual(codecPath, "codec", "NewMember").Call(
 		pointer, jen.Id(f.familyTypeOf(named)), f.qual(pkg.Path(), pkg.Name(), "Decode"))

@@ -15,7 +15,7 @@ import (
 // those that the package declares, in the user's files or in ours, and those of
 // parameters in whose reach imported names are used.
 func avoided(p *model.Package) map[string]bool {
-	avoid := map[string]bool{"rt": true, "in": true, "e": true}
+	avoid := map[string]bool{"rt": true, "in": true, "e": true, "d": true, "v": true, "key": true, "start": true, "i": true}
 	for _, name := range p.Types.Scope().Names() {
 		avoid[name] = true
 	}

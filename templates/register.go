@@ -81,7 +81,7 @@ func boundReceiver(g *model.Group, s *model.Step) *jen.Statement {
 //		Events:   []string{stripe.ChargeSucceededType},
 //		Attempts: 20,
 //		Func:     b.ChargeSucceeded,
-//		Decode:   codec.DecodeEvent[stripe.ChargeSucceeded],
+//		Decode:   codec.EventReader(decodeStripeChargeSucceeded),
 //	}
 func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	elements := []jen.Code{
@@ -99,10 +99,16 @@ func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	case model.FamilyEvent:
 		elements = append(elements, element("Decode", jen.Id(h.Stem+"Decode")))
 	default:
-		elements = append(elements, element("Decode", f.qual(codecPath, "codec", "DecodeEvent").Types(f.goType(h.Event))))
+		elements = append(elements, element("Decode", f.eventReader(h)))
 	}
 	if h.Order != nil {
 		elements = append(elements, element("Order", f.order(h)))
 	}
 	return literal(f.runtime("Handler").Types(f.goType(h.Event)), elements)
+}
+
+// eventReader is the function that decodes a handler's event.
+func (f *file) eventReader(h *model.Handler) *jen.Statement {
+	c := f.plan.Of(h.Event)
+	return f.codecName("EventReader").Call(f.instance(c, f.decoder(c)))
 }

@@ -33,43 +33,118 @@ var _ struct {
 } = Payment{} // a field or tag changed: run go generate
 
 var reserveCodec = restaq.Codec[reserveIn, restaq.None]{
-	AppendIn: func(dst []byte, in *reserveIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.order)
-	},
-	DecodeIn: func(data []byte, in *reserveIn) error {
-		return codec.DecodeTuple(data, &in.order)
-	},
+	AppendIn: codec.Appender(encodeReserveIn),
+	DecodeIn: codec.Reader(decodeReserveIn),
 }
 
 var chargeCodec = restaq.Codec[chargeIn, Payment]{
-	AppendIn: func(dst []byte, in *chargeIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.order)
-	},
-	DecodeIn: func(data []byte, in *chargeIn) error {
-		return codec.DecodeTuple(data, &in.order)
-	},
-	AppendOut: codec.Append[Payment],
-	DecodeOut: codec.Decode[Payment],
+	AppendIn:  codec.Appender(encodeChargeIn),
+	DecodeIn:  codec.Reader(decodeChargeIn),
+	AppendOut: codec.Appender(encodePayment),
+	DecodeOut: codec.Reader(decodePayment),
 	Shape:     "90dea09ee90f67a6",
 }
 
 var packCodec = restaq.Codec[packIn, string]{
-	AppendIn: func(dst []byte, in *packIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.payment)
-	},
-	DecodeIn: func(data []byte, in *packIn) error {
-		return codec.DecodeTuple(data, &in.payment)
-	},
-	AppendOut: codec.Append[string],
-	DecodeOut: codec.Decode[string],
+	AppendIn:  codec.Appender(encodePackIn),
+	DecodeIn:  codec.Reader(decodePackIn),
+	AppendOut: codec.Appender(codec.EncodeString[string]),
+	DecodeOut: codec.Reader(codec.DecodeString[string]),
 	Shape:     "fffb964f94172686",
 }
 
 var shipCodec = restaq.Codec[shipIn, restaq.None]{
-	AppendIn: func(dst []byte, in *shipIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.label)
-	},
-	DecodeIn: func(data []byte, in *shipIn) error {
-		return codec.DecodeTuple(data, &in.label)
-	},
+	AppendIn: codec.Appender(encodeShipIn),
+	DecodeIn: codec.Reader(decodeShipIn),
+}
+
+func encodeReserveIn(e *codec.Encoder, key string, in *reserveIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.order)
+	e.CloseArray(start)
+}
+
+func decodeReserveIn(d *codec.Decoder, in *reserveIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.order)
+	d.Token(']')
+}
+
+func encodeChargeIn(e *codec.Encoder, key string, in *chargeIn) {
+	start := e.Open(key)
+	encodeOrder(e, ",", &in.order)
+	e.CloseArray(start)
+}
+
+func decodeChargeIn(d *codec.Decoder, in *chargeIn) {
+	d.Token('[')
+	decodeOrder(d, &in.order)
+	d.Token(']')
+}
+
+func encodePackIn(e *codec.Encoder, key string, in *packIn) {
+	start := e.Open(key)
+	encodePayment(e, ",", &in.payment)
+	e.CloseArray(start)
+}
+
+func decodePackIn(d *codec.Decoder, in *packIn) {
+	d.Token('[')
+	decodePayment(d, &in.payment)
+	d.Token(']')
+}
+
+func encodeShipIn(e *codec.Encoder, key string, in *shipIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.label)
+	e.CloseArray(start)
+}
+
+func decodeShipIn(d *codec.Decoder, in *shipIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.label)
+	d.Token(']')
+}
+
+func encodeOrder(e *codec.Encoder, key string, v *Order) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"id":`, &v.ID)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Close(start)
+}
+
+var orderFields = codec.Fields{Names: []string{"id", "amount"}}
+
+func decodeOrder(d *codec.Decoder, v *Order) {
+	for i := d.Object(&orderFields); i >= 0; i = d.Next(&orderFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeInt(d, &v.Amount)
+		}
+	}
+}
+
+func encodePayment(e *codec.Encoder, key string, v *Payment) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"order":`, &v.Order)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	codec.EncodeInt(e, `,"fee":`, &v.Fee)
+	e.Close(start)
+}
+
+var paymentFields = codec.Fields{Names: []string{"order", "amount", "fee"}}
+
+func decodePayment(d *codec.Decoder, v *Payment) {
+	for i := d.Object(&paymentFields); i >= 0; i = d.Next(&paymentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Order)
+		case 1:
+			codec.DecodeInt(d, &v.Amount)
+		case 2:
+			codec.DecodeInt(d, &v.Fee)
+		}
+	}
 }

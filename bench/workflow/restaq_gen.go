@@ -19,7 +19,7 @@ func (s *Shop) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "workflow.Shop.OrderPlaced",
 			Events: []string{OrderType},
 			Func:   s.OrderPlaced,
-			Decode: codec.DecodeEvent[Order],
+			Decode: codec.EventReader(decodeOrder),
 		},
 		reserveDef.Bind(s),
 		chargeDef.Bind(s),

@@ -17,6 +17,8 @@ func (p *process) generate(args []string) int {
 	flags := p.flagSet("")
 	s.define(flags)
 	dry := flags.Bool("n", false, "print what would be written; write nothing")
+	flags.BoolVar(&s.verbose, "v", false, "print which types codecs leave to encoding/json, and why")
+	flags.BoolVar(&s.fuzz, "fuzz", false, "add a test that compares codecs with encoding/json")
 	if status, ok := p.parse(flags, args); !ok {
 		return status
 	}
@@ -36,12 +38,17 @@ func (p *process) generate(args []string) int {
 // changes generates and returns what differs from the files on disk.
 func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
 	cfg := p.load(s, patterns)
-	result, problems := generate.Packages(context.Background(), cfg)
+	result, problems := generate.Packages(context.Background(), cfg, s.fuzz)
 	for _, note := range result.Notes {
 		p.say("%s %s", p.name(note.Path), note.Text)
 	}
 	if len(problems) > 0 {
 		return nil, problems
+	}
+	if s.verbose {
+		for _, line := range result.Delegated {
+			p.say("%s", line)
+		}
 	}
 	if len(result.Files) == 0 {
 		p.say("%s matches no packages", strings.Join(cfg.Patterns, " "))

@@ -19,6 +19,9 @@ Usage:
 Flags for generating and checking:
 
 	-n          print what would be written; write nothing (not for check)
+	-v          print which types codecs leave to encoding/json, and why (not for check)
+	-fuzz       add restaq_fuzz_test.go, which compares codecs with encoding/json;
+	            once there, it is kept up to date (not for check)
 	-json       print problems as a JSON array on standard output
 	-tags list  build tags, separated by commas
 	-C dir      run in dir

@@ -49,6 +49,8 @@ type settings struct {
 	json bool
 	tags string
 	dir  string
+
+	verbose, fuzz bool // for generating alone
 }
 
 func (s *settings) define(flags *flag.FlagSet) {

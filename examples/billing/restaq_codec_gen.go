@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
+	"github.com/restaq/restaq/runtime/payload"
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
@@ -33,44 +35,5691 @@ var _ struct {
 	Currency string `json:"currency"`
 } = Payment{} // a field or tag changed: run go generate
 
+var _ struct {
+	City       payload.Nullable[string] `json:"city,omitzero"`
+	Country    payload.Nullable[string] `json:"country,omitzero"`
+	Line1      payload.Nullable[string] `json:"line1,omitzero"`
+	Line2      payload.Nullable[string] `json:"line2,omitzero"`
+	PostalCode payload.Nullable[string] `json:"postal_code,omitzero"`
+	State      payload.Nullable[string] `json:"state,omitzero"`
+} = stripe.Address{} // a field or tag changed: run go generate
+
+var _ struct {
+	Count int64 `json:"count"`
+} = stripe.AlmaDetailsInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card *stripe.PaymentMethodDetailsPassthroughCard                                 `json:"card,omitempty"`
+	Type payload.Nullable[stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+} = stripe.AmazonPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address payload.Nullable[stripe.Address] `json:"address,omitzero"`
+	Email   payload.Nullable[string]         `json:"email,omitzero"`
+	Name    payload.Nullable[string]         `json:"name,omitzero"`
+	Phone   payload.Nullable[string]         `json:"phone,omitzero"`
+	TaxID   payload.Nullable[string]         `json:"tax_id,omitzero"`
+} = stripe.BillingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsExtendedAuthorizationStatus `json:"status"`
+} = stripe.CardDetailsExtendedAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsIncrementalAuthorizationStatus `json:"status"`
+} = stripe.CardDetailsIncrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsMulticaptureStatus `json:"status"`
+} = stripe.CardDetailsMulticapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	MaximumAmountCapturable int64                               `json:"maximum_amount_capturable"`
+	Status                  stripe.CardDetailsOvercaptureStatus `json:"status"`
+} = stripe.CardDetailsOvercapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Type stripe.CardPresentCommonWalletType `json:"type"`
+} = stripe.CardPresentCommonWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                            string                                        `json:"id"`
+	Object                        string                                        `json:"object"`
+	Amount                        int64                                         `json:"amount"`
+	AmountCaptured                int64                                         `json:"amount_captured"`
+	AmountRefunded                int64                                         `json:"amount_refunded"`
+	Application                   payload.Expandable[json.RawMessage]           `json:"application,omitzero"`
+	ApplicationFee                payload.Expandable[json.RawMessage]           `json:"application_fee,omitzero"`
+	ApplicationFeeAmount          payload.Nullable[int64]                       `json:"application_fee_amount,omitzero"`
+	BalanceTransaction            payload.Expandable[json.RawMessage]           `json:"balance_transaction,omitzero"`
+	BillingDetails                stripe.BillingDetails                         `json:"billing_details"`
+	CalculatedStatementDescriptor payload.Nullable[string]                      `json:"calculated_statement_descriptor,omitzero"`
+	Captured                      bool                                          `json:"captured"`
+	Created                       payload.Unix                                  `json:"created"`
+	Currency                      string                                        `json:"currency"`
+	Customer                      payload.Expandable[stripe.Customer]           `json:"customer,omitzero"`
+	Description                   payload.Nullable[string]                      `json:"description,omitzero"`
+	Disputed                      bool                                          `json:"disputed"`
+	FailureBalanceTransaction     payload.Expandable[json.RawMessage]           `json:"failure_balance_transaction,omitzero"`
+	FailureCode                   payload.Nullable[string]                      `json:"failure_code,omitzero"`
+	FailureMessage                payload.Nullable[string]                      `json:"failure_message,omitzero"`
+	FraudDetails                  payload.Nullable[stripe.ChargeFraudDetails]   `json:"fraud_details,omitzero"`
+	Livemode                      bool                                          `json:"livemode"`
+	Metadata                      map[string]string                             `json:"metadata"`
+	OnBehalfOf                    payload.Expandable[json.RawMessage]           `json:"on_behalf_of,omitzero"`
+	Outcome                       payload.Nullable[stripe.ChargeOutcome]        `json:"outcome,omitzero"`
+	Paid                          bool                                          `json:"paid"`
+	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]      `json:"payment_intent,omitzero"`
+	PaymentMethod                 payload.Nullable[string]                      `json:"payment_method,omitzero"`
+	PaymentMethodDetails          payload.Nullable[stripe.PaymentMethodDetails] `json:"payment_method_details,omitzero"`
+	PresentmentDetails            *stripe.PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
+	RadarOptions                  *stripe.RadarOptions                          `json:"radar_options,omitempty"`
+	ReceiptEmail                  payload.Nullable[string]                      `json:"receipt_email,omitzero"`
+	ReceiptNumber                 payload.Nullable[string]                      `json:"receipt_number,omitzero"`
+	ReceiptURL                    payload.Nullable[string]                      `json:"receipt_url,omitzero"`
+	Refunded                      bool                                          `json:"refunded"`
+	Refunds                       payload.Nullable[stripe.ChargeRefunds]        `json:"refunds,omitzero"`
+	Review                        payload.Expandable[json.RawMessage]           `json:"review,omitzero"`
+	Shipping                      payload.Nullable[stripe.Shipping]             `json:"shipping,omitzero"`
+	SourceTransfer                payload.Expandable[json.RawMessage]           `json:"source_transfer,omitzero"`
+	StatementDescriptor           payload.Nullable[string]                      `json:"statement_descriptor,omitzero"`
+	StatementDescriptorSuffix     payload.Nullable[string]                      `json:"statement_descriptor_suffix,omitzero"`
+	Status                        stripe.ChargeStatus                           `json:"status"`
+	Transfer                      payload.Expandable[json.RawMessage]           `json:"transfer,omitzero"`
+	TransferData                  payload.Nullable[stripe.ChargeTransferData]   `json:"transfer_data,omitzero"`
+	TransferGroup                 payload.Nullable[string]                      `json:"transfer_group,omitzero"`
+} = stripe.Charge{} // a field or tag changed: run go generate
+
+var _ struct {
+	Object             stripe.Charge   `json:"object"`
+	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+} = stripe.ChargeEventData{} // a field or tag changed: run go generate
+
+var _ struct {
+	StripeReport *string `json:"stripe_report,omitempty"`
+	UserReport   *string `json:"user_report,omitempty"`
+} = stripe.ChargeFraudDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AdviceCode         payload.Nullable[stripe.ChargeOutcomeAdviceCode] `json:"advice_code,omitzero"`
+	NetworkAdviceCode  payload.Nullable[string]                         `json:"network_advice_code,omitzero"`
+	NetworkDeclineCode payload.Nullable[string]                         `json:"network_decline_code,omitzero"`
+	NetworkStatus      payload.Nullable[string]                         `json:"network_status,omitzero"`
+	Reason             payload.Nullable[string]                         `json:"reason,omitzero"`
+	RiskLevel          *string                                          `json:"risk_level,omitempty"`
+	RiskScore          *int64                                           `json:"risk_score,omitempty"`
+	Rule               payload.Expandable[json.RawMessage]              `json:"rule,omitzero"`
+	SellerMessage      payload.Nullable[string]                         `json:"seller_message,omitzero"`
+	Type               string                                           `json:"type"`
+} = stripe.ChargeOutcome{} // a field or tag changed: run go generate
+
+var _ struct {
+	Data    []stripe.Refund `json:"data"`
+	HasMore bool            `json:"has_more"`
+	Object  string          `json:"object"`
+	URL     string          `json:"url"`
+} = stripe.ChargeRefunds{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID              string                                `json:"id"`
+	Object          string                                `json:"object"`
+	Account         *string                               `json:"account,omitempty"`
+	APIVersion      payload.Nullable[string]              `json:"api_version,omitzero"`
+	Context         *string                               `json:"context,omitempty"`
+	Created         payload.Unix                          `json:"created"`
+	Data            stripe.ChargeEventData                `json:"data"`
+	Livemode        bool                                  `json:"livemode"`
+	PendingWebhooks int64                                 `json:"pending_webhooks"`
+	Request         payload.Nullable[stripe.EventRequest] `json:"request,omitzero"`
+	Type            string                                `json:"type"`
+} = stripe.ChargeSucceeded{} // a field or tag changed: run go generate
+
+var _ struct {
+	Amount      payload.Nullable[int64]             `json:"amount,omitzero"`
+	Destination payload.Expandable[json.RawMessage] `json:"destination"`
+} = stripe.ChargeTransferData{} // a field or tag changed: run go generate
+
+var _ struct {
+	EmailSentAt payload.Unix `json:"email_sent_at"`
+	EmailSentTo string       `json:"email_sent_to"`
+} = stripe.EmailSent{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID             payload.Nullable[string] `json:"id,omitzero"`
+	IdempotencyKey payload.Nullable[string] `json:"idempotency_key,omitzero"`
+} = stripe.EventRequest{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand    payload.Nullable[string] `json:"brand,omitzero"`
+	Country  payload.Nullable[string] `json:"country,omitzero"`
+	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
+	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
+	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+} = stripe.InternalCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country payload.Nullable[string] `json:"country,omitzero"`
+} = stripe.KlarnaAddress{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address payload.Nullable[stripe.KlarnaAddress] `json:"address,omitzero"`
+} = stripe.KlarnaPayerDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Chain payload.Nullable[stripe.KonbiniDetailsStoreChain] `json:"chain,omitzero"`
+} = stripe.KonbiniDetailsStore{} // a field or tag changed: run go generate
+
+var _ struct {
+	PresentmentAmount   int64  `json:"presentment_amount"`
+	PresentmentCurrency string `json:"presentment_currency"`
+} = stripe.PaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AchCreditTransfer *stripe.PaymentMethodDetailsAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
+	AchDebit          *stripe.PaymentMethodDetailsAchDebit          `json:"ach_debit,omitempty"`
+	AcssDebit         *stripe.PaymentMethodDetailsAcssDebit         `json:"acss_debit,omitempty"`
+	Affirm            *stripe.PaymentMethodDetailsAffirm            `json:"affirm,omitempty"`
+	AfterpayClearpay  *stripe.PaymentMethodDetailsAfterpayClearpay  `json:"afterpay_clearpay,omitempty"`
+	Alipay            *stripe.PaymentMethodDetailsAlipay            `json:"alipay,omitempty"`
+	Alma              *stripe.PaymentMethodDetailsAlma              `json:"alma,omitempty"`
+	AmazonPay         *stripe.PaymentMethodDetailsAmazonPay         `json:"amazon_pay,omitempty"`
+	AuBecsDebit       *stripe.PaymentMethodDetailsAuBecsDebit       `json:"au_becs_debit,omitempty"`
+	BacsDebit         *stripe.PaymentMethodDetailsBacsDebit         `json:"bacs_debit,omitempty"`
+	Bancontact        *stripe.PaymentMethodDetailsBancontact        `json:"bancontact,omitempty"`
+	Billie            *stripe.PaymentMethodDetailsBillie            `json:"billie,omitempty"`
+	Bizum             *stripe.PaymentMethodDetailsBizum             `json:"bizum,omitempty"`
+	Blik              *stripe.PaymentMethodDetailsBlik              `json:"blik,omitempty"`
+	Boleto            *stripe.PaymentMethodDetailsBoleto            `json:"boleto,omitempty"`
+	Card              *stripe.PaymentMethodDetailsCard              `json:"card,omitempty"`
+	CardPresent       *stripe.PaymentMethodDetailsCardPresent       `json:"card_present,omitempty"`
+	Cashapp           *stripe.PaymentMethodDetailsCashapp           `json:"cashapp,omitempty"`
+	Crypto            *stripe.PaymentMethodDetailsCrypto            `json:"crypto,omitempty"`
+	CustomerBalance   json.RawMessage                               `json:"customer_balance,omitempty"`
+	Eps               *stripe.PaymentMethodDetailsEps               `json:"eps,omitempty"`
+	Fpx               *stripe.PaymentMethodDetailsFpx               `json:"fpx,omitempty"`
+	Giropay           *stripe.PaymentMethodDetailsGiropay           `json:"giropay,omitempty"`
+	Grabpay           *stripe.PaymentMethodDetailsGrabpay           `json:"grabpay,omitempty"`
+	Ideal             *stripe.PaymentMethodDetailsIdeal             `json:"ideal,omitempty"`
+	InteracPresent    *stripe.PaymentMethodDetailsInteracPresent    `json:"interac_present,omitempty"`
+	KakaoPay          *stripe.PaymentMethodDetailsKakaoPay          `json:"kakao_pay,omitempty"`
+	Klarna            *stripe.PaymentMethodDetailsKlarna            `json:"klarna,omitempty"`
+	Konbini           *stripe.PaymentMethodDetailsKonbini           `json:"konbini,omitempty"`
+	KrCard            *stripe.PaymentMethodDetailsKrCard            `json:"kr_card,omitempty"`
+	Link              *stripe.PaymentMethodDetailsLink              `json:"link,omitempty"`
+	MbWay             json.RawMessage                               `json:"mb_way,omitempty"`
+	Mobilepay         *stripe.PaymentMethodDetailsMobilepay         `json:"mobilepay,omitempty"`
+	Multibanco        *stripe.PaymentMethodDetailsMultibanco        `json:"multibanco,omitempty"`
+	NaverPay          *stripe.PaymentMethodDetailsNaverPay          `json:"naver_pay,omitempty"`
+	NzBankAccount     *stripe.PaymentMethodDetailsNzBankAccount     `json:"nz_bank_account,omitempty"`
+	Oxxo              *stripe.PaymentMethodDetailsOxxo              `json:"oxxo,omitempty"`
+	P24               *stripe.PaymentMethodDetailsP24               `json:"p24,omitempty"`
+	PayByBank         json.RawMessage                               `json:"pay_by_bank,omitempty"`
+	Payco             *stripe.PaymentMethodDetailsPayco             `json:"payco,omitempty"`
+	Paynow            *stripe.PaymentMethodDetailsPaynow            `json:"paynow,omitempty"`
+	Paypal            *stripe.PaymentMethodDetailsPaypal            `json:"paypal,omitempty"`
+	Payto             *stripe.PaymentMethodDetailsPayto             `json:"payto,omitempty"`
+	Pix               *stripe.PaymentMethodDetailsPix               `json:"pix,omitempty"`
+	Promptpay         *stripe.PaymentMethodDetailsPromptpay         `json:"promptpay,omitempty"`
+	RevolutPay        *stripe.PaymentMethodDetailsRevolutPay        `json:"revolut_pay,omitempty"`
+	SamsungPay        *stripe.PaymentMethodDetailsSamsungPay        `json:"samsung_pay,omitempty"`
+	Satispay          *stripe.PaymentMethodDetailsSatispay          `json:"satispay,omitempty"`
+	Scalapay          *stripe.PaymentMethodDetailsScalapay          `json:"scalapay,omitempty"`
+	SEPADebit         *stripe.PaymentMethodDetailsSEPADebit         `json:"sepa_debit,omitempty"`
+	Sofort            *stripe.PaymentMethodDetailsSofort            `json:"sofort,omitempty"`
+	StripeAccount     json.RawMessage                               `json:"stripe_account,omitempty"`
+	Sunbit            *stripe.PaymentMethodDetailsSunbit            `json:"sunbit,omitempty"`
+	Swish             *stripe.PaymentMethodDetailsSwish             `json:"swish,omitempty"`
+	Twint             *stripe.PaymentMethodDetailsTwint             `json:"twint,omitempty"`
+	Type              string                                        `json:"type"`
+	Upi               *stripe.PaymentMethodDetailsUpi               `json:"upi,omitempty"`
+	UsBankAccount     *stripe.PaymentMethodDetailsUsBankAccount     `json:"us_bank_account,omitempty"`
+	Wechat            json.RawMessage                               `json:"wechat,omitempty"`
+	WechatPay         *stripe.PaymentMethodDetailsWechatPay         `json:"wechat_pay,omitempty"`
+	Zip               json.RawMessage                               `json:"zip,omitempty"`
+} = stripe.PaymentMethodDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountNumber payload.Nullable[string] `json:"account_number,omitzero"`
+	BankName      payload.Nullable[string] `json:"bank_name,omitzero"`
+	RoutingNumber payload.Nullable[string] `json:"routing_number,omitzero"`
+	SwiftCode     payload.Nullable[string] `json:"swift_code,omitzero"`
+} = stripe.PaymentMethodDetailsAchCreditTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsAchDebitAccountHolderType] `json:"account_holder_type,omitzero"`
+	BankName          payload.Nullable[string]                                               `json:"bank_name,omitzero"`
+	Country           payload.Nullable[string]                                               `json:"country,omitzero"`
+	Fingerprint       payload.Nullable[string]                                               `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string]                                               `json:"last4,omitzero"`
+	RoutingNumber     payload.Nullable[string]                                               `json:"routing_number,omitzero"`
+} = stripe.PaymentMethodDetailsAchDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankName          payload.Nullable[string] `json:"bank_name,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	InstitutionNumber payload.Nullable[string] `json:"institution_number,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+	TransitNumber     payload.Nullable[string] `json:"transit_number,omitzero"`
+} = stripe.PaymentMethodDetailsAcssDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location      *string                  `json:"location,omitempty"`
+	Reader        *string                  `json:"reader,omitempty"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAffirm{} // a field or tag changed: run go generate
+
+var _ struct {
+	OrderID   payload.Nullable[string] `json:"order_id,omitzero"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsAfterpayClearpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       *string                  `json:"buyer_id,omitempty"`
+	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAlipay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Installments  *stripe.AlmaDetailsInstallments `json:"installments,omitempty"`
+	TransactionID payload.Nullable[string]        `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAlma{} // a field or tag changed: run go generate
+
+var _ struct {
+	Funding       *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
+	TransactionID payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAmazonPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BsbNumber         payload.Nullable[string] `json:"bsb_number,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsAuBecsDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+	SortCode          payload.Nullable[string] `json:"sort_code,omitzero"`
+} = stripe.PaymentMethodDetailsBacsDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode                  payload.Nullable[string]                                                 `json:"bank_code,omitzero"`
+	BankName                  payload.Nullable[string]                                                 `json:"bank_name,omitzero"`
+	BIC                       payload.Nullable[string]                                                 `json:"bic,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                                                 `json:"iban_last4,omitzero"`
+	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsBancontactPreferredLanguage] `json:"preferred_language,omitzero"`
+	VerifiedName              payload.Nullable[string]                                                 `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsBancontact{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsBillie{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsBizum{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID payload.Nullable[string] `json:"buyer_id,omitzero"`
+} = stripe.PaymentMethodDetailsBlik{} // a field or tag changed: run go generate
+
+var _ struct {
+	TaxID string `json:"tax_id"`
+} = stripe.PaymentMethodDetailsBoleto{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmountAuthorized         payload.Nullable[int64]                                          `json:"amount_authorized,omitzero"`
+	AuthorizationCode        payload.Nullable[string]                                         `json:"authorization_code,omitzero"`
+	Brand                    payload.Nullable[string]                                         `json:"brand,omitzero"`
+	CaptureBefore            *payload.Unix                                                    `json:"capture_before,omitempty"`
+	Checks                   payload.Nullable[stripe.PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
+	Country                  payload.Nullable[string]                                         `json:"country,omitzero"`
+	ExpMonth                 int64                                                            `json:"exp_month"`
+	ExpYear                  int64                                                            `json:"exp_year"`
+	ExtendedAuthorization    *stripe.CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
+	Fingerprint              payload.Nullable[string]                                         `json:"fingerprint,omitzero"`
+	Funding                  payload.Nullable[string]                                         `json:"funding,omitzero"`
+	IncrementalAuthorization *stripe.CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
+	Installments             payload.Nullable[stripe.PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
+	Last4                    payload.Nullable[string]                                         `json:"last4,omitzero"`
+	Mandate                  payload.Nullable[string]                                         `json:"mandate,omitzero"`
+	Multicapture             *stripe.CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
+	Network                  payload.Nullable[string]                                         `json:"network,omitzero"`
+	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
+	NetworkTransactionID     payload.Nullable[string]                                         `json:"network_transaction_id,omitzero"`
+	Overcapture              *stripe.CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
+	RegulatedStatus          payload.Nullable[stripe.PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
+	ThreeDSecure             payload.Nullable[stripe.ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
+	TransactionLinkID        payload.Nullable[string]                                         `json:"transaction_link_id,omitzero"`
+	Wallet                   payload.Nullable[stripe.PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
+} = stripe.PaymentMethodDetailsCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	AddressLine1Check      payload.Nullable[string] `json:"address_line1_check,omitzero"`
+	AddressPostalCodeCheck payload.Nullable[string] `json:"address_postal_code_check,omitzero"`
+	CVCCheck               payload.Nullable[string] `json:"cvc_check,omitzero"`
+} = stripe.PaymentMethodDetailsCardChecks{} // a field or tag changed: run go generate
+
+var _ struct {
+	Plan payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlan] `json:"plan,omitzero"`
+} = stripe.PaymentMethodDetailsCardInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Count    payload.Nullable[int64]                                                   `json:"count,omitzero"`
+	Interval payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlanInterval] `json:"interval,omitzero"`
+	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType                       `json:"type"`
+} = stripe.PaymentMethodDetailsCardInstallmentsPlan{} // a field or tag changed: run go generate
+
+var _ struct {
+	Used bool `json:"used"`
+} = stripe.PaymentMethodDetailsCardNetworkToken{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmountAuthorized                  payload.Nullable[int64]                                            `json:"amount_authorized,omitzero"`
+	Brand                             payload.Nullable[string]                                           `json:"brand,omitzero"`
+	BrandProduct                      payload.Nullable[string]                                           `json:"brand_product,omitzero"`
+	CaptureBefore                     *payload.Unix                                                      `json:"capture_before,omitempty"`
+	CardholderName                    payload.Nullable[string]                                           `json:"cardholder_name,omitzero"`
+	Country                           payload.Nullable[string]                                           `json:"country,omitzero"`
+	Description                       payload.Nullable[string]                                           `json:"description,omitzero"`
+	EmvAuthData                       payload.Nullable[string]                                           `json:"emv_auth_data,omitzero"`
+	ExpMonth                          int64                                                              `json:"exp_month"`
+	ExpYear                           int64                                                              `json:"exp_year"`
+	Fingerprint                       payload.Nullable[string]                                           `json:"fingerprint,omitzero"`
+	Funding                           payload.Nullable[string]                                           `json:"funding,omitzero"`
+	GeneratedCard                     payload.Nullable[string]                                           `json:"generated_card,omitzero"`
+	IncrementalAuthorizationSupported bool                                                               `json:"incremental_authorization_supported"`
+	Issuer                            payload.Nullable[string]                                           `json:"issuer,omitzero"`
+	Last4                             payload.Nullable[string]                                           `json:"last4,omitzero"`
+	Location                          *string                                                            `json:"location,omitempty"`
+	Network                           payload.Nullable[string]                                           `json:"network,omitzero"`
+	NetworkTransactionID              payload.Nullable[string]                                           `json:"network_transaction_id,omitzero"`
+	Offline                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentOffline]    `json:"offline,omitzero"`
+	OvercaptureSupported              bool                                                               `json:"overcapture_supported"`
+	PreferredLocales                  payload.Nullable[[]string]                                         `json:"preferred_locales,omitzero"`
+	ReadMethod                        payload.Nullable[stripe.PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
+	Reader                            *string                                                            `json:"reader,omitempty"`
+	Receipt                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
+	Wallet                            *stripe.CardPresentCommonWallet                                    `json:"wallet,omitempty"`
+} = stripe.PaymentMethodDetailsCardPresent{} // a field or tag changed: run go generate
+
+var _ struct {
+	StoredAt payload.Nullable[payload.Unix]                                      `json:"stored_at,omitzero"`
+	Type     payload.Nullable[stripe.PaymentMethodDetailsCardPresentOfflineType] `json:"type,omitzero"`
+} = stripe.PaymentMethodDetailsCardPresentOffline{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountType                  *stripe.PaymentMethodDetailsCardPresentReceiptAccountType `json:"account_type,omitempty"`
+	ApplicationCryptogram        payload.Nullable[string]                                  `json:"application_cryptogram,omitzero"`
+	ApplicationPreferredName     payload.Nullable[string]                                  `json:"application_preferred_name,omitzero"`
+	AuthorizationCode            payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
+	AuthorizationResponseCode    payload.Nullable[string]                                  `json:"authorization_response_code,omitzero"`
+	CardholderVerificationMethod payload.Nullable[string]                                  `json:"cardholder_verification_method,omitzero"`
+	DedicatedFileName            payload.Nullable[string]                                  `json:"dedicated_file_name,omitzero"`
+	TerminalVerificationResults  payload.Nullable[string]                                  `json:"terminal_verification_results,omitzero"`
+	TransactionStatusInformation payload.Nullable[string]                                  `json:"transaction_status_information,omitzero"`
+} = stripe.PaymentMethodDetailsCardPresentReceipt{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmexExpressCheckout json.RawMessage                                    `json:"amex_express_checkout,omitempty"`
+	ApplePay            json.RawMessage                                    `json:"apple_pay,omitempty"`
+	DynamicLast4        payload.Nullable[string]                           `json:"dynamic_last4,omitzero"`
+	GooglePay           json.RawMessage                                    `json:"google_pay,omitempty"`
+	Link                *stripe.PaymentMethodDetailsCardWalletLink         `json:"link,omitempty"`
+	Masterpass          *stripe.PaymentMethodDetailsCardWalletMasterpass   `json:"masterpass,omitempty"`
+	SamsungPay          json.RawMessage                                    `json:"samsung_pay,omitempty"`
+	Type                stripe.PaymentMethodDetailsCardWalletType          `json:"type"`
+	VisaCheckout        *stripe.PaymentMethodDetailsCardWalletVisaCheckout `json:"visa_checkout,omitempty"`
+} = stripe.PaymentMethodDetailsCardWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	FundingSourceGroup payload.Nullable[string] `json:"funding_source_group,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletLink{} // a field or tag changed: run go generate
+
+var _ struct {
+	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
+	Email           payload.Nullable[string]         `json:"email,omitzero"`
+	Name            payload.Nullable[string]         `json:"name,omitzero"`
+	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletMasterpass{} // a field or tag changed: run go generate
+
+var _ struct {
+	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
+	Email           payload.Nullable[string]         `json:"email,omitzero"`
+	Name            payload.Nullable[string]         `json:"name,omitzero"`
+	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletVisaCheckout{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	Cashtag       payload.Nullable[string] `json:"cashtag,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsCashapp{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerAddress    *string                                         `json:"buyer_address,omitempty"`
+	Network         *stripe.PaymentMethodDetailsCryptoNetwork       `json:"network,omitempty"`
+	TokenCurrency   *stripe.PaymentMethodDetailsCryptoTokenCurrency `json:"token_currency,omitempty"`
+	TransactionHash *string                                         `json:"transaction_hash,omitempty"`
+} = stripe.PaymentMethodDetailsCrypto{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank         payload.Nullable[stripe.PaymentMethodDetailsEpsBank] `json:"bank,omitzero"`
+	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsEps{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank          stripe.PaymentMethodDetailsFpxBank `json:"bank"`
+	TransactionID payload.Nullable[string]           `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsFpx{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode     payload.Nullable[string] `json:"bank_code,omitzero"`
+	BankName     payload.Nullable[string] `json:"bank_name,omitzero"`
+	BIC          payload.Nullable[string] `json:"bic,omitzero"`
+	VerifiedName payload.Nullable[string] `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsGiropay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsGrabpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank                      payload.Nullable[stripe.PaymentMethodDetailsIdealBank] `json:"bank,omitzero"`
+	BIC                       payload.Nullable[stripe.PaymentMethodDetailsIdealBIC]  `json:"bic,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                               `json:"iban_last4,omitzero"`
+	TransactionID             payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+	VerifiedName              payload.Nullable[string]                               `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsIdeal{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand                payload.Nullable[string]                                              `json:"brand,omitzero"`
+	CardholderName       payload.Nullable[string]                                              `json:"cardholder_name,omitzero"`
+	Country              payload.Nullable[string]                                              `json:"country,omitzero"`
+	Description          payload.Nullable[string]                                              `json:"description,omitzero"`
+	EmvAuthData          payload.Nullable[string]                                              `json:"emv_auth_data,omitzero"`
+	ExpMonth             int64                                                                 `json:"exp_month"`
+	ExpYear              int64                                                                 `json:"exp_year"`
+	Fingerprint          payload.Nullable[string]                                              `json:"fingerprint,omitzero"`
+	Funding              payload.Nullable[string]                                              `json:"funding,omitzero"`
+	GeneratedCard        payload.Nullable[string]                                              `json:"generated_card,omitzero"`
+	Issuer               payload.Nullable[string]                                              `json:"issuer,omitzero"`
+	Last4                payload.Nullable[string]                                              `json:"last4,omitzero"`
+	Location             *string                                                               `json:"location,omitempty"`
+	Network              payload.Nullable[string]                                              `json:"network,omitzero"`
+	NetworkTransactionID payload.Nullable[string]                                              `json:"network_transaction_id,omitzero"`
+	PreferredLocales     payload.Nullable[[]string]                                            `json:"preferred_locales,omitzero"`
+	ReadMethod           payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReadMethod] `json:"read_method,omitzero"`
+	Reader               *string                                                               `json:"reader,omitempty"`
+	Receipt              payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReceipt]    `json:"receipt,omitzero"`
+} = stripe.PaymentMethodDetailsInteracPresent{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountType                  *stripe.PaymentMethodDetailsInteracPresentReceiptAccountType `json:"account_type,omitempty"`
+	ApplicationCryptogram        payload.Nullable[string]                                     `json:"application_cryptogram,omitzero"`
+	ApplicationPreferredName     payload.Nullable[string]                                     `json:"application_preferred_name,omitzero"`
+	AuthorizationCode            payload.Nullable[string]                                     `json:"authorization_code,omitzero"`
+	AuthorizationResponseCode    payload.Nullable[string]                                     `json:"authorization_response_code,omitzero"`
+	CardholderVerificationMethod payload.Nullable[string]                                     `json:"cardholder_verification_method,omitzero"`
+	DedicatedFileName            payload.Nullable[string]                                     `json:"dedicated_file_name,omitzero"`
+	TerminalVerificationResults  payload.Nullable[string]                                     `json:"terminal_verification_results,omitzero"`
+	TransactionStatusInformation payload.Nullable[string]                                     `json:"transaction_status_information,omitzero"`
+} = stripe.PaymentMethodDetailsInteracPresentReceipt{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsKakaoPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location              *string                                     `json:"location,omitempty"`
+	PayerDetails          payload.Nullable[stripe.KlarnaPayerDetails] `json:"payer_details,omitzero"`
+	PaymentMethodCategory payload.Nullable[string]                    `json:"payment_method_category,omitzero"`
+	PreferredLocale       payload.Nullable[string]                    `json:"preferred_locale,omitzero"`
+	Reader                *string                                     `json:"reader,omitempty"`
+} = stripe.PaymentMethodDetailsKlarna{} // a field or tag changed: run go generate
+
+var _ struct {
+	Store payload.Nullable[stripe.KonbiniDetailsStore] `json:"store,omitzero"`
+} = stripe.PaymentMethodDetailsKonbini{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand         payload.Nullable[stripe.PaymentMethodDetailsKrCardBrand] `json:"brand,omitzero"`
+	BuyerID       payload.Nullable[string]                                 `json:"buyer_id,omitzero"`
+	Last4         payload.Nullable[string]                                 `json:"last4,omitzero"`
+	TransactionID payload.Nullable[string]                                 `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsKrCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country            payload.Nullable[string] `json:"country,omitzero"`
+	FundingSourceGroup *string                  `json:"funding_source_group,omitempty"`
+} = stripe.PaymentMethodDetailsLink{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card payload.Nullable[stripe.InternalCard] `json:"card,omitzero"`
+} = stripe.PaymentMethodDetailsMobilepay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Entity    payload.Nullable[string] `json:"entity,omitzero"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsMultibanco{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsNaverPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderName payload.Nullable[string] `json:"account_holder_name,omitzero"`
+	BankCode          string                   `json:"bank_code"`
+	BankName          string                   `json:"bank_name"`
+	BranchCode        string                   `json:"branch_code"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Last4             string                   `json:"last4"`
+	Suffix            payload.Nullable[string] `json:"suffix,omitzero"`
+} = stripe.PaymentMethodDetailsNzBankAccount{} // a field or tag changed: run go generate
+
+var _ struct {
+	Number payload.Nullable[string] `json:"number,omitzero"`
+} = stripe.PaymentMethodDetailsOxxo{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank         payload.Nullable[stripe.PaymentMethodDetailsP24Bank] `json:"bank,omitzero"`
+	Reference    payload.Nullable[string]                             `json:"reference,omitzero"`
+	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsP24{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand    payload.Nullable[string] `json:"brand,omitzero"`
+	Country  payload.Nullable[string] `json:"country,omitzero"`
+	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
+	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
+	Funding  payload.Nullable[string] `json:"funding,omitzero"`
+	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+} = stripe.PaymentMethodDetailsPassthroughCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsPayco{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location  *string                  `json:"location,omitempty"`
+	Reader    *string                  `json:"reader,omitempty"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsPaynow{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country          payload.Nullable[string]                        `json:"country,omitzero"`
+	PayerEmail       payload.Nullable[string]                        `json:"payer_email,omitzero"`
+	PayerID          payload.Nullable[string]                        `json:"payer_id,omitzero"`
+	PayerName        payload.Nullable[string]                        `json:"payer_name,omitzero"`
+	SellerProtection payload.Nullable[stripe.PaypalSellerProtection] `json:"seller_protection,omitzero"`
+	TransactionID    payload.Nullable[string]                        `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsPaypal{} // a field or tag changed: run go generate
+
+var _ struct {
+	BsbNumber payload.Nullable[string] `json:"bsb_number,omitzero"`
+	Last4     payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate   *string                  `json:"mandate,omitempty"`
+	PayID     payload.Nullable[string] `json:"pay_id,omitzero"`
+} = stripe.PaymentMethodDetailsPayto{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankTransactionID payload.Nullable[string] `json:"bank_transaction_id,omitzero"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsPix{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsPromptpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Funding       *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
+	TransactionID payload.Nullable[string]                                `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsRevolutPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode          payload.Nullable[string] `json:"bank_code,omitzero"`
+	BranchCode        payload.Nullable[string] `json:"branch_code,omitzero"`
+	Country           payload.Nullable[string] `json:"country,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+} = stripe.PaymentMethodDetailsSEPADebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSamsungPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSatispay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsScalapay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode                  payload.Nullable[string]                                             `json:"bank_code,omitzero"`
+	BankName                  payload.Nullable[string]                                             `json:"bank_name,omitzero"`
+	BIC                       payload.Nullable[string]                                             `json:"bic,omitzero"`
+	Country                   payload.Nullable[string]                                             `json:"country,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                                             `json:"iban_last4,omitzero"`
+	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsSofortPreferredLanguage] `json:"preferred_language,omitzero"`
+	VerifiedName              payload.Nullable[string]                                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsSofort{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSunbit{} // a field or tag changed: run go generate
+
+var _ struct {
+	Fingerprint        payload.Nullable[string] `json:"fingerprint,omitzero"`
+	PaymentReference   payload.Nullable[string] `json:"payment_reference,omitzero"`
+	VerifiedPhoneLast4 payload.Nullable[string] `json:"verified_phone_last4,omitzero"`
+} = stripe.PaymentMethodDetailsSwish{} // a field or tag changed: run go generate
+
+var _ struct {
+	Mandate *string `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsTwint{} // a field or tag changed: run go generate
+
+var _ struct {
+	Vpa payload.Nullable[string] `json:"vpa,omitzero"`
+} = stripe.PaymentMethodDetailsUpi{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountHolderType] `json:"account_holder_type,omitzero"`
+	AccountType       payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountType]       `json:"account_type,omitzero"`
+	BankName          payload.Nullable[string]                                                    `json:"bank_name,omitzero"`
+	ExpectedDebitDate *string                                                                     `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string]                                                    `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string]                                                    `json:"last4,omitzero"`
+	Mandate           payload.Expandable[json.RawMessage]                                         `json:"mandate,omitzero"`
+	PaymentReference  payload.Nullable[string]                                                    `json:"payment_reference,omitzero"`
+	RoutingNumber     payload.Nullable[string]                                                    `json:"routing_number,omitzero"`
+} = stripe.PaymentMethodDetailsUsBankAccount{} // a field or tag changed: run go generate
+
+var _ struct {
+	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Location      *string                  `json:"location,omitempty"`
+	Reader        *string                  `json:"reader,omitempty"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsWechatPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	DisputeCategories payload.Nullable[[]stripe.PaypalSellerProtectionDisputeCategoriesItem] `json:"dispute_categories,omitzero"`
+	Status            stripe.PaypalSellerProtectionStatus                                    `json:"status"`
+} = stripe.PaypalSellerProtection{} // a field or tag changed: run go generate
+
+var _ struct {
+	Session *string `json:"session,omitempty"`
+} = stripe.RadarOptions{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                        string                                   `json:"id"`
+	Object                    string                                   `json:"object"`
+	Amount                    int64                                    `json:"amount"`
+	BalanceTransaction        payload.Expandable[json.RawMessage]      `json:"balance_transaction,omitzero"`
+	Charge                    payload.Expandable[stripe.Charge]        `json:"charge,omitzero"`
+	Created                   payload.Unix                             `json:"created"`
+	Currency                  string                                   `json:"currency"`
+	Customer                  payload.Expandable[stripe.Customer]      `json:"customer,omitzero"`
+	CustomerAccount           payload.Nullable[string]                 `json:"customer_account,omitzero"`
+	Description               *string                                  `json:"description,omitempty"`
+	DestinationDetails        *stripe.RefundDestinationDetails         `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[json.RawMessage]      `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                                  `json:"failure_reason,omitempty"`
+	InstructionsEmail         *string                                  `json:"instructions_email,omitempty"`
+	Metadata                  payload.Nullable[map[string]string]      `json:"metadata,omitzero"`
+	NextAction                *stripe.RefundNextAction                 `json:"next_action,omitempty"`
+	PaymentIntent             payload.Expandable[stripe.PaymentIntent] `json:"payment_intent,omitzero"`
+	PaymentMethod             payload.Expandable[json.RawMessage]      `json:"payment_method,omitzero"`
+	PendingReason             *stripe.RefundPendingReason              `json:"pending_reason,omitempty"`
+	PresentmentDetails        *stripe.PaymentIntentPresentmentDetails  `json:"presentment_details,omitempty"`
+	Reason                    payload.Nullable[stripe.RefundReason]    `json:"reason,omitzero"`
+	ReceiptNumber             payload.Nullable[string]                 `json:"receipt_number,omitzero"`
+	SourceTransferReversal    payload.Expandable[json.RawMessage]      `json:"source_transfer_reversal,omitzero"`
+	Status                    payload.Nullable[string]                 `json:"status,omitzero"`
+	TransferReversal          payload.Expandable[json.RawMessage]      `json:"transfer_reversal,omitzero"`
+} = stripe.Refund{} // a field or tag changed: run go generate
+
+var _ struct {
+	Affirm              json.RawMessage                                `json:"affirm,omitempty"`
+	AfterpayClearpay    json.RawMessage                                `json:"afterpay_clearpay,omitempty"`
+	Alipay              json.RawMessage                                `json:"alipay,omitempty"`
+	Alma                json.RawMessage                                `json:"alma,omitempty"`
+	AmazonPay           json.RawMessage                                `json:"amazon_pay,omitempty"`
+	AuBankTransfer      json.RawMessage                                `json:"au_bank_transfer,omitempty"`
+	Blik                *stripe.RefundDestinationDetailsBlik           `json:"blik,omitempty"`
+	BrBankTransfer      *stripe.RefundDestinationDetailsBrBankTransfer `json:"br_bank_transfer,omitempty"`
+	Card                *stripe.RefundDestinationDetailsCard           `json:"card,omitempty"`
+	Cashapp             json.RawMessage                                `json:"cashapp,omitempty"`
+	Crypto              *stripe.RefundDestinationDetailsCrypto         `json:"crypto,omitempty"`
+	CustomerCashBalance json.RawMessage                                `json:"customer_cash_balance,omitempty"`
+	Eps                 json.RawMessage                                `json:"eps,omitempty"`
+	EuBankTransfer      *stripe.RefundDestinationDetailsEuBankTransfer `json:"eu_bank_transfer,omitempty"`
+	GbBankTransfer      *stripe.RefundDestinationDetailsGbBankTransfer `json:"gb_bank_transfer,omitempty"`
+	Giropay             json.RawMessage                                `json:"giropay,omitempty"`
+	Grabpay             json.RawMessage                                `json:"grabpay,omitempty"`
+	JpBankTransfer      *stripe.RefundDestinationDetailsJpBankTransfer `json:"jp_bank_transfer,omitempty"`
+	Klarna              json.RawMessage                                `json:"klarna,omitempty"`
+	MbWay               *stripe.RefundDestinationDetailsMbWay          `json:"mb_way,omitempty"`
+	Multibanco          *stripe.RefundDestinationDetailsMultibanco     `json:"multibanco,omitempty"`
+	MxBankTransfer      *stripe.RefundDestinationDetailsMxBankTransfer `json:"mx_bank_transfer,omitempty"`
+	NzBankTransfer      json.RawMessage                                `json:"nz_bank_transfer,omitempty"`
+	P24                 *stripe.RefundDestinationDetailsP24            `json:"p24,omitempty"`
+	Paynow              json.RawMessage                                `json:"paynow,omitempty"`
+	Paypal              *stripe.RefundDestinationDetailsPaypal         `json:"paypal,omitempty"`
+	Pix                 json.RawMessage                                `json:"pix,omitempty"`
+	Revolut             json.RawMessage                                `json:"revolut,omitempty"`
+	Scalapay            json.RawMessage                                `json:"scalapay,omitempty"`
+	Sofort              json.RawMessage                                `json:"sofort,omitempty"`
+	Swish               *stripe.RefundDestinationDetailsSwish          `json:"swish,omitempty"`
+	ThBankTransfer      *stripe.RefundDestinationDetailsThBankTransfer `json:"th_bank_transfer,omitempty"`
+	Twint               json.RawMessage                                `json:"twint,omitempty"`
+	Type                string                                         `json:"type"`
+	UsBankTransfer      *stripe.RefundDestinationDetailsUsBankTransfer `json:"us_bank_transfer,omitempty"`
+	WechatPay           json.RawMessage                                `json:"wechat_pay,omitempty"`
+	Zip                 json.RawMessage                                `json:"zip,omitempty"`
+} = stripe.RefundDestinationDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	Reference          payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsBlik{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsBrBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       *string                                 `json:"reference,omitempty"`
+	ReferenceStatus *string                                 `json:"reference_status,omitempty"`
+	ReferenceType   *string                                 `json:"reference_type,omitempty"`
+	Type            stripe.RefundDestinationDetailsCardType `json:"type"`
+} = stripe.RefundDestinationDetailsCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.RefundDestinationDetailsCrypto{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsEuBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsGbBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsJpBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMbWay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMultibanco{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMxBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsP24{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+} = stripe.RefundDestinationDetailsPaypal{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	Reference          payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsSwish{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsThBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsUsBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	DisplayDetails *stripe.RefundNextActionDisplayDetails `json:"display_details,omitempty"`
+	Type           string                                 `json:"type"`
+} = stripe.RefundNextAction{} // a field or tag changed: run go generate
+
+var _ struct {
+	EmailSent stripe.EmailSent `json:"email_sent"`
+	ExpiresAt payload.Unix     `json:"expires_at"`
+} = stripe.RefundNextActionDisplayDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card *stripe.PaymentMethodDetailsPassthroughCard                                  `json:"card,omitempty"`
+	Type payload.Nullable[stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+} = stripe.RevolutPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address        *stripe.Address          `json:"address,omitempty"`
+	Carrier        payload.Nullable[string] `json:"carrier,omitzero"`
+	Name           *string                  `json:"name,omitempty"`
+	Phone          payload.Nullable[string] `json:"phone,omitzero"`
+	TrackingNumber payload.Nullable[string] `json:"tracking_number,omitzero"`
+} = stripe.Shipping{} // a field or tag changed: run go generate
+
+var _ struct {
+	AuthenticationFlow          payload.Nullable[stripe.ThreeDSecureDetailsChargeAuthenticationFlow]          `json:"authentication_flow,omitzero"`
+	ElectronicCommerceIndicator payload.Nullable[stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator] `json:"electronic_commerce_indicator,omitzero"`
+	ExemptionIndicator          payload.Nullable[stripe.ThreeDSecureDetailsChargeExemptionIndicator]          `json:"exemption_indicator,omitzero"`
+	ExemptionIndicatorApplied   *bool                                                                         `json:"exemption_indicator_applied,omitempty"`
+	Result                      payload.Nullable[stripe.ThreeDSecureDetailsChargeResult]                      `json:"result,omitzero"`
+	ResultReason                payload.Nullable[stripe.ThreeDSecureDetailsChargeResultReason]                `json:"result_reason,omitzero"`
+	TransactionID               payload.Nullable[string]                                                      `json:"transaction_id,omitzero"`
+	Version                     payload.Nullable[stripe.ThreeDSecureDetailsChargeVersion]                     `json:"version,omitzero"`
+} = stripe.ThreeDSecureDetailsCharge{} // a field or tag changed: run go generate
+
 var recordPaymentCodec = restaq.Codec[recordPaymentIn, Payment]{
-	AppendIn: func(dst []byte, in *recordPaymentIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.charge)
-	},
-	DecodeIn: func(data []byte, in *recordPaymentIn) error {
-		return codec.DecodeTuple(data, &in.charge)
-	},
-	AppendOut: codec.Append[Payment],
-	DecodeOut: codec.Decode[Payment],
+	AppendIn:  codec.Appender(encodeRecordPaymentIn),
+	DecodeIn:  codec.Reader(decodeRecordPaymentIn),
+	AppendOut: codec.Appender(encodePayment),
+	DecodeOut: codec.Reader(decodePayment),
 	Shape:     "67d7ba3e7a91f3f9",
 }
 
 var calculateFeeCodec = restaq.Codec[calculateFeeIn, Fee]{
-	AppendIn: func(dst []byte, in *calculateFeeIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.payment)
-	},
-	DecodeIn: func(data []byte, in *calculateFeeIn) error {
-		return codec.DecodeTuple(data, &in.payment)
-	},
-	AppendOut: codec.Append[Fee],
-	DecodeOut: codec.Decode[Fee],
+	AppendIn:  codec.Appender(encodeCalculateFeeIn),
+	DecodeIn:  codec.Reader(decodeCalculateFeeIn),
+	AppendOut: codec.Appender(encodeFee),
+	DecodeOut: codec.Reader(decodeFee),
 	Shape:     "98b720b4a049ed33",
 }
 
 var sendReceiptCodec = restaq.Codec[sendReceiptIn, restaq.None]{
-	AppendIn: func(dst []byte, in *sendReceiptIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.customer, &in.amount)
-	},
-	DecodeIn: func(data []byte, in *sendReceiptIn) error {
-		return codec.DecodeTuple(data, &in.customer, &in.amount)
-	},
+	AppendIn: codec.Appender(encodeSendReceiptIn),
+	DecodeIn: codec.Reader(decodeSendReceiptIn),
 }
 
 var notifyFulfillmentCodec = restaq.Codec[notifyFulfillmentIn, restaq.None]{
-	AppendIn: func(dst []byte, in *notifyFulfillmentIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.chargeID, &in.netAmount)
-	},
-	DecodeIn: func(data []byte, in *notifyFulfillmentIn) error {
-		return codec.DecodeTuple(data, &in.chargeID, &in.netAmount)
-	},
+	AppendIn: codec.Appender(encodeNotifyFulfillmentIn),
+	DecodeIn: codec.Reader(decodeNotifyFulfillmentIn),
+}
+
+func encodeRecordPaymentIn(e *codec.Encoder, key string, in *recordPaymentIn) {
+	start := e.Open(key)
+	encodeStripeCharge(e, ",", &in.charge)
+	e.CloseArray(start)
+}
+
+func decodeRecordPaymentIn(d *codec.Decoder, in *recordPaymentIn) {
+	d.Token('[')
+	decodeStripeCharge(d, &in.charge)
+	d.Token(']')
+}
+
+func encodeCalculateFeeIn(e *codec.Encoder, key string, in *calculateFeeIn) {
+	start := e.Open(key)
+	encodePayment(e, ",", &in.payment)
+	e.CloseArray(start)
+}
+
+func decodeCalculateFeeIn(d *codec.Decoder, in *calculateFeeIn) {
+	d.Token('[')
+	decodePayment(d, &in.payment)
+	d.Token(']')
+}
+
+func encodeSendReceiptIn(e *codec.Encoder, key string, in *sendReceiptIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.customer)
+	codec.EncodeInt(e, ",", &in.amount)
+	e.CloseArray(start)
+}
+
+func decodeSendReceiptIn(d *codec.Decoder, in *sendReceiptIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.customer)
+	d.Token(',')
+	codec.DecodeInt(d, &in.amount)
+	d.Token(']')
+}
+
+func encodeNotifyFulfillmentIn(e *codec.Encoder, key string, in *notifyFulfillmentIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.chargeID)
+	codec.EncodeInt(e, ",", &in.netAmount)
+	e.CloseArray(start)
+}
+
+func decodeNotifyFulfillmentIn(d *codec.Decoder, in *notifyFulfillmentIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.chargeID)
+	d.Token(',')
+	codec.DecodeInt(d, &in.netAmount)
+	d.Token(']')
+}
+
+func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"id":`, &v.ID)
+	codec.EncodeString(e, `,"object":`, &v.Object)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	codec.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
+	codec.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
+	if !v.Application.IsZero() {
+		v.Application.EncodeJSON(e, `,"application":`)
+	}
+	if !v.ApplicationFee.IsZero() {
+		v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
+	}
+	if !v.ApplicationFeeAmount.IsZero() {
+		payload.EncodeNullable(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
+	}
+	if !v.BalanceTransaction.IsZero() {
+		v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
+	}
+	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
+	if !v.CalculatedStatementDescriptor.IsZero() {
+		payload.EncodeNullable(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
+	}
+	codec.EncodeBool(e, `,"captured":`, &v.Captured)
+	codec.EncodeInt(e, `,"created":`, &v.Created)
+	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	if !v.Customer.IsZero() {
+		v.Customer.EncodeJSON(e, `,"customer":`)
+	}
+	if !v.Description.IsZero() {
+		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
+	}
+	codec.EncodeBool(e, `,"disputed":`, &v.Disputed)
+	if !v.FailureBalanceTransaction.IsZero() {
+		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
+	}
+	if !v.FailureCode.IsZero() {
+		payload.EncodeNullable(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
+	}
+	if !v.FailureMessage.IsZero() {
+		payload.EncodeNullable(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
+	}
+	if !v.FraudDetails.IsZero() {
+		payload.EncodeNullable(e, `,"fraud_details":`, &v.FraudDetails, encodeStripeChargeFraudDetails)
+	}
+	codec.EncodeBool(e, `,"livemode":`, &v.Livemode)
+	encodeStringByString(e, `,"metadata":`, &v.Metadata)
+	if !v.OnBehalfOf.IsZero() {
+		v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
+	}
+	if !v.Outcome.IsZero() {
+		payload.EncodeNullable(e, `,"outcome":`, &v.Outcome, encodeStripeChargeOutcome)
+	}
+	codec.EncodeBool(e, `,"paid":`, &v.Paid)
+	if !v.PaymentIntent.IsZero() {
+		v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
+	}
+	if !v.PaymentMethod.IsZero() {
+		payload.EncodeNullable(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
+	}
+	if !v.PaymentMethodDetails.IsZero() {
+		payload.EncodeNullable(e, `,"payment_method_details":`, &v.PaymentMethodDetails, encodeStripePaymentMethodDetails)
+	}
+	if v.PresentmentDetails != nil {
+		encodeStripePaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
+	}
+	if v.RadarOptions != nil {
+		encodeStripeRadarOptions(e, `,"radar_options":`, v.RadarOptions)
+	}
+	if !v.ReceiptEmail.IsZero() {
+		payload.EncodeNullable(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
+	}
+	if !v.ReceiptNumber.IsZero() {
+		payload.EncodeNullable(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
+	}
+	if !v.ReceiptURL.IsZero() {
+		payload.EncodeNullable(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
+	}
+	codec.EncodeBool(e, `,"refunded":`, &v.Refunded)
+	if !v.Refunds.IsZero() {
+		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
+	}
+	if !v.Review.IsZero() {
+		v.Review.EncodeJSON(e, `,"review":`)
+	}
+	if !v.Shipping.IsZero() {
+		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeShipping)
+	}
+	if !v.SourceTransfer.IsZero() {
+		v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
+	}
+	if !v.StatementDescriptor.IsZero() {
+		payload.EncodeNullable(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
+	}
+	if !v.StatementDescriptorSuffix.IsZero() {
+		payload.EncodeNullable(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	if !v.Transfer.IsZero() {
+		v.Transfer.EncodeJSON(e, `,"transfer":`)
+	}
+	if !v.TransferData.IsZero() {
+		payload.EncodeNullable(e, `,"transfer_data":`, &v.TransferData, encodeStripeChargeTransferData)
+	}
+	if !v.TransferGroup.IsZero() {
+		payload.EncodeNullable(e, `,"transfer_group":`, &v.TransferGroup, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeChargeFields = codec.Fields{Names: []string{"id", "object", "amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "livemode", "metadata", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "refunded", "refunds", "review", "shipping", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
+
+func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
+	for i := d.Object(&stripeChargeFields); i >= 0; i = d.Next(&stripeChargeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodeInt(d, &v.Amount)
+		case 3:
+			codec.DecodeInt(d, &v.AmountCaptured)
+		case 4:
+			codec.DecodeInt(d, &v.AmountRefunded)
+		case 5:
+			v.Application.DecodeJSON(d)
+		case 6:
+			v.ApplicationFee.DecodeJSON(d)
+		case 7:
+			payload.DecodeNullable(d, &v.ApplicationFeeAmount, codec.DecodeInt)
+		case 8:
+			v.BalanceTransaction.DecodeJSON(d)
+		case 9:
+			decodeStripeBillingDetails(d, &v.BillingDetails)
+		case 10:
+			payload.DecodeNullable(d, &v.CalculatedStatementDescriptor, codec.DecodeString)
+		case 11:
+			codec.DecodeBool(d, &v.Captured)
+		case 12:
+			codec.DecodeInt(d, &v.Created)
+		case 13:
+			codec.DecodeString(d, &v.Currency)
+		case 14:
+			v.Customer.DecodeJSON(d)
+		case 15:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 16:
+			codec.DecodeBool(d, &v.Disputed)
+		case 17:
+			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 18:
+			payload.DecodeNullable(d, &v.FailureCode, codec.DecodeString)
+		case 19:
+			payload.DecodeNullable(d, &v.FailureMessage, codec.DecodeString)
+		case 20:
+			payload.DecodeNullable(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
+		case 21:
+			codec.DecodeBool(d, &v.Livemode)
+		case 22:
+			decodeStringByString(d, &v.Metadata)
+		case 23:
+			v.OnBehalfOf.DecodeJSON(d)
+		case 24:
+			payload.DecodeNullable(d, &v.Outcome, decodeStripeChargeOutcome)
+		case 25:
+			codec.DecodeBool(d, &v.Paid)
+		case 26:
+			v.PaymentIntent.DecodeJSON(d)
+		case 27:
+			payload.DecodeNullable(d, &v.PaymentMethod, codec.DecodeString)
+		case 28:
+			payload.DecodeNullable(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
+		case 29:
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+		case 30:
+			codec.DecodePointer(d, &v.RadarOptions, decodeStripeRadarOptions)
+		case 31:
+			payload.DecodeNullable(d, &v.ReceiptEmail, codec.DecodeString)
+		case 32:
+			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+		case 33:
+			payload.DecodeNullable(d, &v.ReceiptURL, codec.DecodeString)
+		case 34:
+			codec.DecodeBool(d, &v.Refunded)
+		case 35:
+			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
+		case 36:
+			v.Review.DecodeJSON(d)
+		case 37:
+			payload.DecodeNullable(d, &v.Shipping, decodeStripeShipping)
+		case 38:
+			v.SourceTransfer.DecodeJSON(d)
+		case 39:
+			payload.DecodeNullable(d, &v.StatementDescriptor, codec.DecodeString)
+		case 40:
+			payload.DecodeNullable(d, &v.StatementDescriptorSuffix, codec.DecodeString)
+		case 41:
+			codec.DecodeString(d, &v.Status)
+		case 42:
+			v.Transfer.DecodeJSON(d)
+		case 43:
+			payload.DecodeNullable(d, &v.TransferData, decodeStripeChargeTransferData)
+		case 44:
+			payload.DecodeNullable(d, &v.TransferGroup, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeBillingDetails(e *codec.Encoder, key string, v *stripe.BillingDetails) {
+	start := e.Open(key)
+	if !v.Address.IsZero() {
+		payload.EncodeNullable(e, `,"address":`, &v.Address, encodeStripeAddress)
+	}
+	if !v.Email.IsZero() {
+		payload.EncodeNullable(e, `,"email":`, &v.Email, codec.EncodeString)
+	}
+	if !v.Name.IsZero() {
+		payload.EncodeNullable(e, `,"name":`, &v.Name, codec.EncodeString)
+	}
+	if !v.Phone.IsZero() {
+		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec.EncodeString)
+	}
+	if !v.TaxID.IsZero() {
+		payload.EncodeNullable(e, `,"tax_id":`, &v.TaxID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeBillingDetailsFields = codec.Fields{Names: []string{"address", "email", "name", "phone", "tax_id"}}
+
+func decodeStripeBillingDetails(d *codec.Decoder, v *stripe.BillingDetails) {
+	for i := d.Object(&stripeBillingDetailsFields); i >= 0; i = d.Next(&stripeBillingDetailsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Address, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Phone, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.TaxID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeAddress(e *codec.Encoder, key string, v *stripe.Address) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.City.IsZero() {
+		payload.EncodeNullable(e, `,"city":`, &v.City, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.Line1.IsZero() {
+		payload.EncodeNullable(e, `,"line1":`, &v.Line1, codec.EncodeString)
+	}
+	if !v.Line2.IsZero() {
+		payload.EncodeNullable(e, `,"line2":`, &v.Line2, codec.EncodeString)
+	}
+	if !v.PostalCode.IsZero() {
+		payload.EncodeNullable(e, `,"postal_code":`, &v.PostalCode, codec.EncodeString)
+	}
+	if !v.State.IsZero() {
+		payload.EncodeNullable(e, `,"state":`, &v.State, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeAddressFields = codec.Fields{Names: []string{"city", "country", "line1", "line2", "postal_code", "state"}}
+
+func decodeStripeAddress(d *codec.Decoder, v *stripe.Address) {
+	for i := d.Object(&stripeAddressFields); i >= 0; i = d.Next(&stripeAddressFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.City, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Line1, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Line2, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.PostalCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.State, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeChargeFraudDetails(e *codec.Encoder, key string, v *stripe.ChargeFraudDetails) {
+	start := e.Open(key)
+	if v.StripeReport != nil {
+		codec.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec.EncodeString)
+	}
+	if v.UserReport != nil {
+		codec.EncodePointer(e, `,"user_report":`, &v.UserReport, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeChargeFraudDetailsFields = codec.Fields{Names: []string{"stripe_report", "user_report"}}
+
+func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetails) {
+	for i := d.Object(&stripeChargeFraudDetailsFields); i >= 0; i = d.Next(&stripeChargeFraudDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.StripeReport, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.UserReport, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStringByString(e *codec.Encoder, key string, v *map[string]string) {
+	codec.EncodeMap(e, key, v, codec.EncodeString)
+}
+
+func decodeStringByString(d *codec.Decoder, v *map[string]string) {
+	codec.DecodeMap(d, v, codec.DecodeString)
+}
+
+func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOutcome) {
+	start := e.Open(key)
+	if !v.AdviceCode.IsZero() {
+		payload.EncodeNullable(e, `,"advice_code":`, &v.AdviceCode, codec.EncodeString)
+	}
+	if !v.NetworkAdviceCode.IsZero() {
+		payload.EncodeNullable(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec.EncodeString)
+	}
+	if !v.NetworkDeclineCode.IsZero() {
+		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	}
+	if !v.NetworkStatus.IsZero() {
+		payload.EncodeNullable(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
+	}
+	if !v.Reason.IsZero() {
+		payload.EncodeNullable(e, `,"reason":`, &v.Reason, codec.EncodeString)
+	}
+	if v.RiskLevel != nil {
+		codec.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec.EncodeString)
+	}
+	if v.RiskScore != nil {
+		codec.EncodePointer(e, `,"risk_score":`, &v.RiskScore, codec.EncodeInt)
+	}
+	if !v.Rule.IsZero() {
+		v.Rule.EncodeJSON(e, `,"rule":`)
+	}
+	if !v.SellerMessage.IsZero() {
+		payload.EncodeNullable(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.Close(start)
+}
+
+var stripeChargeOutcomeFields = codec.Fields{Names: []string{"advice_code", "network_advice_code", "network_decline_code", "network_status", "reason", "risk_level", "risk_score", "rule", "seller_message", "type"}}
+
+func decodeStripeChargeOutcome(d *codec.Decoder, v *stripe.ChargeOutcome) {
+	for i := d.Object(&stripeChargeOutcomeFields); i >= 0; i = d.Next(&stripeChargeOutcomeFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AdviceCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.NetworkAdviceCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.NetworkStatus, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.RiskLevel, codec.DecodeString)
+		case 6:
+			codec.DecodePointer(d, &v.RiskScore, codec.DecodeInt)
+		case 7:
+			v.Rule.DecodeJSON(d)
+		case 8:
+			payload.DecodeNullable(d, &v.SellerMessage, codec.DecodeString)
+		case 9:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.PaymentMethodDetails) {
+	start := e.Open(key)
+	if v.AchCreditTransfer != nil {
+		encodeStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
+	}
+	if v.AchDebit != nil {
+		encodeStripePaymentMethodDetailsAchDebit(e, `,"ach_debit":`, v.AchDebit)
+	}
+	if v.AcssDebit != nil {
+		encodeStripePaymentMethodDetailsAcssDebit(e, `,"acss_debit":`, v.AcssDebit)
+	}
+	if v.Affirm != nil {
+		encodeStripePaymentMethodDetailsAffirm(e, `,"affirm":`, v.Affirm)
+	}
+	if v.AfterpayClearpay != nil {
+		encodeStripePaymentMethodDetailsAfterpayClearpay(e, `,"afterpay_clearpay":`, v.AfterpayClearpay)
+	}
+	if v.Alipay != nil {
+		encodeStripePaymentMethodDetailsAlipay(e, `,"alipay":`, v.Alipay)
+	}
+	if v.Alma != nil {
+		encodeStripePaymentMethodDetailsAlma(e, `,"alma":`, v.Alma)
+	}
+	if v.AmazonPay != nil {
+		encodeStripePaymentMethodDetailsAmazonPay(e, `,"amazon_pay":`, v.AmazonPay)
+	}
+	if v.AuBecsDebit != nil {
+		encodeStripePaymentMethodDetailsAuBecsDebit(e, `,"au_becs_debit":`, v.AuBecsDebit)
+	}
+	if v.BacsDebit != nil {
+		encodeStripePaymentMethodDetailsBacsDebit(e, `,"bacs_debit":`, v.BacsDebit)
+	}
+	if v.Bancontact != nil {
+		encodeStripePaymentMethodDetailsBancontact(e, `,"bancontact":`, v.Bancontact)
+	}
+	if v.Billie != nil {
+		encodeStripePaymentMethodDetailsBillie(e, `,"billie":`, v.Billie)
+	}
+	if v.Bizum != nil {
+		encodeStripePaymentMethodDetailsBizum(e, `,"bizum":`, v.Bizum)
+	}
+	if v.Blik != nil {
+		encodeStripePaymentMethodDetailsBlik(e, `,"blik":`, v.Blik)
+	}
+	if v.Boleto != nil {
+		encodeStripePaymentMethodDetailsBoleto(e, `,"boleto":`, v.Boleto)
+	}
+	if v.Card != nil {
+		encodeStripePaymentMethodDetailsCard(e, `,"card":`, v.Card)
+	}
+	if v.CardPresent != nil {
+		encodeStripePaymentMethodDetailsCardPresent(e, `,"card_present":`, v.CardPresent)
+	}
+	if v.Cashapp != nil {
+		encodeStripePaymentMethodDetailsCashapp(e, `,"cashapp":`, v.Cashapp)
+	}
+	if v.Crypto != nil {
+		encodeStripePaymentMethodDetailsCrypto(e, `,"crypto":`, v.Crypto)
+	}
+	if len(v.CustomerBalance) != 0 {
+		codec.EncodeRaw(e, `,"customer_balance":`, &v.CustomerBalance)
+	}
+	if v.Eps != nil {
+		encodeStripePaymentMethodDetailsEps(e, `,"eps":`, v.Eps)
+	}
+	if v.Fpx != nil {
+		encodeStripePaymentMethodDetailsFpx(e, `,"fpx":`, v.Fpx)
+	}
+	if v.Giropay != nil {
+		encodeStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
+	}
+	if v.Grabpay != nil {
+		encodeStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
+	}
+	if v.Ideal != nil {
+		encodeStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
+	}
+	if v.InteracPresent != nil {
+		encodeStripePaymentMethodDetailsInteracPresent(e, `,"interac_present":`, v.InteracPresent)
+	}
+	if v.KakaoPay != nil {
+		encodeStripePaymentMethodDetailsKakaoPay(e, `,"kakao_pay":`, v.KakaoPay)
+	}
+	if v.Klarna != nil {
+		encodeStripePaymentMethodDetailsKlarna(e, `,"klarna":`, v.Klarna)
+	}
+	if v.Konbini != nil {
+		encodeStripePaymentMethodDetailsKonbini(e, `,"konbini":`, v.Konbini)
+	}
+	if v.KrCard != nil {
+		encodeStripePaymentMethodDetailsKrCard(e, `,"kr_card":`, v.KrCard)
+	}
+	if v.Link != nil {
+		encodeStripePaymentMethodDetailsLink(e, `,"link":`, v.Link)
+	}
+	if len(v.MbWay) != 0 {
+		codec.EncodeRaw(e, `,"mb_way":`, &v.MbWay)
+	}
+	if v.Mobilepay != nil {
+		encodeStripePaymentMethodDetailsMobilepay(e, `,"mobilepay":`, v.Mobilepay)
+	}
+	if v.Multibanco != nil {
+		encodeStripePaymentMethodDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
+	}
+	if v.NaverPay != nil {
+		encodeStripePaymentMethodDetailsNaverPay(e, `,"naver_pay":`, v.NaverPay)
+	}
+	if v.NzBankAccount != nil {
+		encodeStripePaymentMethodDetailsNzBankAccount(e, `,"nz_bank_account":`, v.NzBankAccount)
+	}
+	if v.Oxxo != nil {
+		encodeStripePaymentMethodDetailsOxxo(e, `,"oxxo":`, v.Oxxo)
+	}
+	if v.P24 != nil {
+		encodeStripePaymentMethodDetailsP24(e, `,"p24":`, v.P24)
+	}
+	if len(v.PayByBank) != 0 {
+		codec.EncodeRaw(e, `,"pay_by_bank":`, &v.PayByBank)
+	}
+	if v.Payco != nil {
+		encodeStripePaymentMethodDetailsPayco(e, `,"payco":`, v.Payco)
+	}
+	if v.Paynow != nil {
+		encodeStripePaymentMethodDetailsPaynow(e, `,"paynow":`, v.Paynow)
+	}
+	if v.Paypal != nil {
+		encodeStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
+	}
+	if v.Payto != nil {
+		encodeStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
+	}
+	if v.Pix != nil {
+		encodeStripePaymentMethodDetailsPix(e, `,"pix":`, v.Pix)
+	}
+	if v.Promptpay != nil {
+		encodeStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
+	}
+	if v.RevolutPay != nil {
+		encodeStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
+	}
+	if v.SamsungPay != nil {
+		encodeStripePaymentMethodDetailsSamsungPay(e, `,"samsung_pay":`, v.SamsungPay)
+	}
+	if v.Satispay != nil {
+		encodeStripePaymentMethodDetailsSatispay(e, `,"satispay":`, v.Satispay)
+	}
+	if v.Scalapay != nil {
+		encodeStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
+	}
+	if v.SEPADebit != nil {
+		encodeStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
+	}
+	if v.Sofort != nil {
+		encodeStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
+	}
+	if len(v.StripeAccount) != 0 {
+		codec.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
+	}
+	if v.Sunbit != nil {
+		encodeStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
+	}
+	if v.Swish != nil {
+		encodeStripePaymentMethodDetailsSwish(e, `,"swish":`, v.Swish)
+	}
+	if v.Twint != nil {
+		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	if v.Upi != nil {
+		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
+	}
+	if v.UsBankAccount != nil {
+		encodeStripePaymentMethodDetailsUsBankAccount(e, `,"us_bank_account":`, v.UsBankAccount)
+	}
+	if len(v.Wechat) != 0 {
+		codec.EncodeRaw(e, `,"wechat":`, &v.Wechat)
+	}
+	if v.WechatPay != nil {
+		encodeStripePaymentMethodDetailsWechatPay(e, `,"wechat_pay":`, v.WechatPay)
+	}
+	if len(v.Zip) != 0 {
+		codec.EncodeRaw(e, `,"zip":`, &v.Zip)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsFields = codec.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "grabpay", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "payto", "pix", "promptpay", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_debit", "sofort", "stripe_account", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
+
+func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodDetails) {
+	for i := d.Object(&stripePaymentMethodDetailsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AchCreditTransfer, decodeStripePaymentMethodDetailsAchCreditTransfer)
+		case 1:
+			codec.DecodePointer(d, &v.AchDebit, decodeStripePaymentMethodDetailsAchDebit)
+		case 2:
+			codec.DecodePointer(d, &v.AcssDebit, decodeStripePaymentMethodDetailsAcssDebit)
+		case 3:
+			codec.DecodePointer(d, &v.Affirm, decodeStripePaymentMethodDetailsAffirm)
+		case 4:
+			codec.DecodePointer(d, &v.AfterpayClearpay, decodeStripePaymentMethodDetailsAfterpayClearpay)
+		case 5:
+			codec.DecodePointer(d, &v.Alipay, decodeStripePaymentMethodDetailsAlipay)
+		case 6:
+			codec.DecodePointer(d, &v.Alma, decodeStripePaymentMethodDetailsAlma)
+		case 7:
+			codec.DecodePointer(d, &v.AmazonPay, decodeStripePaymentMethodDetailsAmazonPay)
+		case 8:
+			codec.DecodePointer(d, &v.AuBecsDebit, decodeStripePaymentMethodDetailsAuBecsDebit)
+		case 9:
+			codec.DecodePointer(d, &v.BacsDebit, decodeStripePaymentMethodDetailsBacsDebit)
+		case 10:
+			codec.DecodePointer(d, &v.Bancontact, decodeStripePaymentMethodDetailsBancontact)
+		case 11:
+			codec.DecodePointer(d, &v.Billie, decodeStripePaymentMethodDetailsBillie)
+		case 12:
+			codec.DecodePointer(d, &v.Bizum, decodeStripePaymentMethodDetailsBizum)
+		case 13:
+			codec.DecodePointer(d, &v.Blik, decodeStripePaymentMethodDetailsBlik)
+		case 14:
+			codec.DecodePointer(d, &v.Boleto, decodeStripePaymentMethodDetailsBoleto)
+		case 15:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsCard)
+		case 16:
+			codec.DecodePointer(d, &v.CardPresent, decodeStripePaymentMethodDetailsCardPresent)
+		case 17:
+			codec.DecodePointer(d, &v.Cashapp, decodeStripePaymentMethodDetailsCashapp)
+		case 18:
+			codec.DecodePointer(d, &v.Crypto, decodeStripePaymentMethodDetailsCrypto)
+		case 19:
+			codec.DecodeRaw(d, &v.CustomerBalance)
+		case 20:
+			codec.DecodePointer(d, &v.Eps, decodeStripePaymentMethodDetailsEps)
+		case 21:
+			codec.DecodePointer(d, &v.Fpx, decodeStripePaymentMethodDetailsFpx)
+		case 22:
+			codec.DecodePointer(d, &v.Giropay, decodeStripePaymentMethodDetailsGiropay)
+		case 23:
+			codec.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
+		case 24:
+			codec.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
+		case 25:
+			codec.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
+		case 26:
+			codec.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
+		case 27:
+			codec.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
+		case 28:
+			codec.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
+		case 29:
+			codec.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
+		case 30:
+			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
+		case 31:
+			codec.DecodeRaw(d, &v.MbWay)
+		case 32:
+			codec.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
+		case 33:
+			codec.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
+		case 34:
+			codec.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
+		case 35:
+			codec.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
+		case 36:
+			codec.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
+		case 37:
+			codec.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
+		case 38:
+			codec.DecodeRaw(d, &v.PayByBank)
+		case 39:
+			codec.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
+		case 40:
+			codec.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
+		case 41:
+			codec.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
+		case 42:
+			codec.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
+		case 43:
+			codec.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
+		case 44:
+			codec.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
+		case 45:
+			codec.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
+		case 46:
+			codec.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
+		case 47:
+			codec.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
+		case 48:
+			codec.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
+		case 49:
+			codec.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
+		case 50:
+			codec.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
+		case 51:
+			codec.DecodeRaw(d, &v.StripeAccount)
+		case 52:
+			codec.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+		case 53:
+			codec.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+		case 54:
+			codec.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+		case 55:
+			codec.DecodeString(d, &v.Type)
+		case 56:
+			codec.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+		case 57:
+			codec.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+		case 58:
+			codec.DecodeRaw(d, &v.Wechat)
+		case 59:
+			codec.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+		case 60:
+			codec.DecodeRaw(d, &v.Zip)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AccountNumber.IsZero() {
+		payload.EncodeNullable(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if !v.RoutingNumber.IsZero() {
+		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	}
+	if !v.SwiftCode.IsZero() {
+		payload.EncodeNullable(e, `,"swift_code":`, &v.SwiftCode, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAchCreditTransferFields = codec.Fields{Names: []string{"account_number", "bank_name", "routing_number", "swift_code"}}
+
+func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsAchCreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchCreditTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountNumber, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.SwiftCode, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AccountHolderType.IsZero() {
+		payload.EncodeNullable(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.RoutingNumber.IsZero() {
+		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAchDebitFields = codec.Fields{Names: []string{"account_holder_type", "bank_name", "country", "fingerprint", "last4", "routing_number"}}
+
+func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAchDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAchDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.InstitutionNumber.IsZero() {
+		payload.EncodeNullable(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if v.Mandate != nil {
+		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	if !v.TransitNumber.IsZero() {
+		payload.EncodeNullable(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAcssDebitFields = codec.Fields{Names: []string{"bank_name", "expected_debit_date", "fingerprint", "institution_number", "last4", "mandate", "transit_number"}}
+
+func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAcssDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAcssDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAcssDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.InstitutionNumber, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.TransitNumber, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAffirmFields = codec.Fields{Names: []string{"location", "reader", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentMethodDetailsAffirm) {
+	for i := d.Object(&stripePaymentMethodDetailsAffirmFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAffirmFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.OrderID.IsZero() {
+		payload.EncodeNullable(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAfterpayClearpayFields = codec.Fields{Names: []string{"order_id", "reference"}}
+
+func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
+	for i := d.Object(&stripePaymentMethodDetailsAfterpayClearpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAfterpayClearpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.OrderID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.BuyerID != nil {
+		codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAlipayFields = codec.Fields{Names: []string{"buyer_id", "fingerprint", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAlipay) {
+	for i := d.Object(&stripePaymentMethodDetailsAlipayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlipayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Installments != nil {
+		encodeStripeAlmaDetailsInstallments(e, `,"installments":`, v.Installments)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAlmaFields = codec.Fields{Names: []string{"installments", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAlma(d *codec.Decoder, v *stripe.PaymentMethodDetailsAlma) {
+	for i := d.Object(&stripePaymentMethodDetailsAlmaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlmaFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Installments, decodeStripeAlmaDetailsInstallments)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeAlmaDetailsInstallments(e *codec.Encoder, key string, v *stripe.AlmaDetailsInstallments) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeInt(e, `,"count":`, &v.Count)
+	e.Close(start)
+}
+
+var stripeAlmaDetailsInstallmentsFields = codec.Fields{Names: []string{"count"}}
+
+func decodeStripeAlmaDetailsInstallments(d *codec.Decoder, v *stripe.AlmaDetailsInstallments) {
+	for i := d.Object(&stripeAlmaDetailsInstallmentsFields); i >= 0; i = d.Next(&stripeAlmaDetailsInstallmentsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.Count)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Funding != nil {
+		encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAmazonPayFields = codec.Fields{Names: []string{"funding", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAmazonPay) {
+	for i := d.Object(&stripePaymentMethodDetailsAmazonPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAmazonPayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Funding, decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Card != nil {
+		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
+	}
+	if !v.Type.IsZero() {
+		payload.EncodeNullable(e, `,"type":`, &v.Type, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields = codec.Fields{Names: []string{"card", "type"}}
+
+func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
+	for i := d.Object(&stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields); i >= 0; i = d.Next(&stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.ExpMonth.IsZero() {
+		payload.EncodeNullable(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
+	}
+	if !v.ExpYear.IsZero() {
+		payload.EncodeNullable(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
+	}
+	if !v.Funding.IsZero() {
+		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPassthroughCardFields = codec.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "funding", "last4"}}
+
+func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsPassthroughCard) {
+	for i := d.Object(&stripePaymentMethodDetailsPassthroughCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPassthroughCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+		case 3:
+			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BsbNumber.IsZero() {
+		payload.EncodeNullable(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
+	}
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if v.Mandate != nil {
+		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsAuBecsDebitFields = codec.Fields{Names: []string{"bsb_number", "expected_debit_date", "fingerprint", "last4", "mandate"}}
+
+func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAuBecsDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAuBecsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAuBecsDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.Mandate.IsZero() {
+		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	if !v.SortCode.IsZero() {
+		payload.EncodeNullable(e, `,"sort_code":`, &v.SortCode, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBacsDebitFields = codec.Fields{Names: []string{"expected_debit_date", "fingerprint", "last4", "mandate", "sort_code"}}
+
+func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsBacsDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsBacsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBacsDebitFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.SortCode, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankCode.IsZero() {
+		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if !v.BIC.IsZero() {
+		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	}
+	if !v.GeneratedSEPADebit.IsZero() {
+		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	}
+	if !v.GeneratedSEPADebitMandate.IsZero() {
+		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	}
+	if !v.IBANLast4.IsZero() {
+		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
+	}
+	if !v.PreferredLanguage.IsZero() {
+		payload.EncodeNullable(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBancontactFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "preferred_language", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.PaymentMethodDetailsBancontact) {
+	for i := d.Object(&stripePaymentMethodDetailsBancontactFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBancontactFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 4:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 5:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBillieFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentMethodDetailsBillie) {
+	for i := d.Object(&stripePaymentMethodDetailsBillieFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBillieFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBizumFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMethodDetailsBizum) {
+	for i := d.Object(&stripePaymentMethodDetailsBizumFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBizumFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBlikFields = codec.Fields{Names: []string{"buyer_id"}}
+
+func decodeStripePaymentMethodDetailsBlik(d *codec.Decoder, v *stripe.PaymentMethodDetailsBlik) {
+	for i := d.Object(&stripePaymentMethodDetailsBlikFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBlikFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBoleto) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"tax_id":`, &v.TaxID)
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsBoletoFields = codec.Fields{Names: []string{"tax_id"}}
+
+func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentMethodDetailsBoleto) {
+	for i := d.Object(&stripePaymentMethodDetailsBoletoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBoletoFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.TaxID)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AmountAuthorized.IsZero() {
+		payload.EncodeNullable(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
+	}
+	if !v.AuthorizationCode.IsZero() {
+		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
+	}
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if v.CaptureBefore != nil {
+		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
+	}
+	if !v.Checks.IsZero() {
+		payload.EncodeNullable(e, `,"checks":`, &v.Checks, encodeStripePaymentMethodDetailsCardChecks)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	if v.ExtendedAuthorization != nil {
+		encodeStripeCardDetailsExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Funding.IsZero() {
+		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	}
+	if v.IncrementalAuthorization != nil {
+		encodeStripeCardDetailsIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
+	}
+	if !v.Installments.IsZero() {
+		payload.EncodeNullable(e, `,"installments":`, &v.Installments, encodeStripePaymentMethodDetailsCardInstallments)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.Mandate.IsZero() {
+		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	if v.Multicapture != nil {
+		encodeStripeCardDetailsMulticapture(e, `,"multicapture":`, v.Multicapture)
+	}
+	if !v.Network.IsZero() {
+		payload.EncodeNullable(e, `,"network":`, &v.Network, codec.EncodeString)
+	}
+	if !v.NetworkToken.IsZero() {
+		payload.EncodeNullable(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
+	}
+	if !v.NetworkTransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	}
+	if v.Overcapture != nil {
+		encodeStripeCardDetailsOvercapture(e, `,"overcapture":`, v.Overcapture)
+	}
+	if !v.RegulatedStatus.IsZero() {
+		payload.EncodeNullable(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
+	}
+	if !v.ThreeDSecure.IsZero() {
+		payload.EncodeNullable(e, `,"three_d_secure":`, &v.ThreeDSecure, encodeStripeThreeDSecureDetailsCharge)
+	}
+	if !v.TransactionLinkID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
+	}
+	if !v.Wallet.IsZero() {
+		payload.EncodeNullable(e, `,"wallet":`, &v.Wallet, encodeStripePaymentMethodDetailsCardWallet)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardFields = codec.Fields{Names: []string{"amount_authorized", "authorization_code", "brand", "capture_before", "checks", "country", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "incremental_authorization", "installments", "last4", "mandate", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
+
+func decodeStripePaymentMethodDetailsCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsCard) {
+	for i := d.Object(&stripePaymentMethodDetailsCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
+		case 5:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 6:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 7:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 8:
+			codec.DecodePointer(d, &v.ExtendedAuthorization, decodeStripeCardDetailsExtendedAuthorization)
+		case 9:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 10:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 11:
+			codec.DecodePointer(d, &v.IncrementalAuthorization, decodeStripeCardDetailsIncrementalAuthorization)
+		case 12:
+			payload.DecodeNullable(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
+		case 13:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		case 15:
+			codec.DecodePointer(d, &v.Multicapture, decodeStripeCardDetailsMulticapture)
+		case 16:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 17:
+			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+		case 18:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.Overcapture, decodeStripeCardDetailsOvercapture)
+		case 20:
+			payload.DecodeNullable(d, &v.RegulatedStatus, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+		case 22:
+			payload.DecodeNullable(d, &v.TransactionLinkID, codec.DecodeString)
+		case 23:
+			payload.DecodeNullable(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardChecks(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardChecks) {
+	start := e.Open(key)
+	if !v.AddressLine1Check.IsZero() {
+		payload.EncodeNullable(e, `,"address_line1_check":`, &v.AddressLine1Check, codec.EncodeString)
+	}
+	if !v.AddressPostalCodeCheck.IsZero() {
+		payload.EncodeNullable(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec.EncodeString)
+	}
+	if !v.CVCCheck.IsZero() {
+		payload.EncodeNullable(e, `,"cvc_check":`, &v.CVCCheck, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardChecksFields = codec.Fields{Names: []string{"address_line1_check", "address_postal_code_check", "cvc_check"}}
+
+func decodeStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardChecks) {
+	for i := d.Object(&stripePaymentMethodDetailsCardChecksFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardChecksFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AddressLine1Check, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.AddressPostalCodeCheck, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.CVCCheck, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeCardDetailsExtendedAuthorization(e *codec.Encoder, key string, v *stripe.CardDetailsExtendedAuthorization) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripeCardDetailsExtendedAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsExtendedAuthorization(d *codec.Decoder, v *stripe.CardDetailsExtendedAuthorization) {
+	for i := d.Object(&stripeCardDetailsExtendedAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsExtendedAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodeStripeCardDetailsIncrementalAuthorization(e *codec.Encoder, key string, v *stripe.CardDetailsIncrementalAuthorization) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripeCardDetailsIncrementalAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsIncrementalAuthorization(d *codec.Decoder, v *stripe.CardDetailsIncrementalAuthorization) {
+	for i := d.Object(&stripeCardDetailsIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsIncrementalAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardInstallments(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardInstallments) {
+	start := e.Open(key)
+	if !v.Plan.IsZero() {
+		payload.EncodeNullable(e, `,"plan":`, &v.Plan, encodeStripePaymentMethodDetailsCardInstallmentsPlan)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardInstallmentsFields = codec.Fields{Names: []string{"plan"}}
+
+func decodeStripePaymentMethodDetailsCardInstallments(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardInstallments) {
+	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardInstallmentsPlan) {
+	start := e.Open(key)
+	if !v.Count.IsZero() {
+		payload.EncodeNullable(e, `,"count":`, &v.Count, codec.EncodeInt)
+	}
+	if !v.Interval.IsZero() {
+		payload.EncodeNullable(e, `,"interval":`, &v.Interval, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardInstallmentsPlanFields = codec.Fields{Names: []string{"count", "interval", "type"}}
+
+func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardInstallmentsPlan) {
+	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsPlanFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsPlanFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Count, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Interval, codec.DecodeString)
+		case 2:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+func encodeStripeCardDetailsMulticapture(e *codec.Encoder, key string, v *stripe.CardDetailsMulticapture) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripeCardDetailsMulticaptureFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsMulticapture(d *codec.Decoder, v *stripe.CardDetailsMulticapture) {
+	for i := d.Object(&stripeCardDetailsMulticaptureFields); i >= 0; i = d.Next(&stripeCardDetailsMulticaptureFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardNetworkToken(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardNetworkToken) {
+	start := e.Open(key)
+	codec.EncodeBool(e, `,"used":`, &v.Used)
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardNetworkTokenFields = codec.Fields{Names: []string{"used"}}
+
+func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardNetworkToken) {
+	for i := d.Object(&stripePaymentMethodDetailsCardNetworkTokenFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardNetworkTokenFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeBool(d, &v.Used)
+		}
+	}
+}
+
+func encodeStripeCardDetailsOvercapture(e *codec.Encoder, key string, v *stripe.CardDetailsOvercapture) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeInt(e, `,"maximum_amount_capturable":`, &v.MaximumAmountCapturable)
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripeCardDetailsOvercaptureFields = codec.Fields{Names: []string{"maximum_amount_capturable", "status"}}
+
+func decodeStripeCardDetailsOvercapture(d *codec.Decoder, v *stripe.CardDetailsOvercapture) {
+	for i := d.Object(&stripeCardDetailsOvercaptureFields); i >= 0; i = d.Next(&stripeCardDetailsOvercaptureFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.MaximumAmountCapturable)
+		case 1:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodeStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *stripe.ThreeDSecureDetailsCharge) {
+	start := e.Open(key)
+	if !v.AuthenticationFlow.IsZero() {
+		payload.EncodeNullable(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
+	}
+	if !v.ElectronicCommerceIndicator.IsZero() {
+		payload.EncodeNullable(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
+	}
+	if !v.ExemptionIndicator.IsZero() {
+		payload.EncodeNullable(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
+	}
+	if v.ExemptionIndicatorApplied != nil {
+		codec.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec.EncodeBool)
+	}
+	if !v.Result.IsZero() {
+		payload.EncodeNullable(e, `,"result":`, &v.Result, codec.EncodeString)
+	}
+	if !v.ResultReason.IsZero() {
+		payload.EncodeNullable(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	if !v.Version.IsZero() {
+		payload.EncodeNullable(e, `,"version":`, &v.Version, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeThreeDSecureDetailsChargeFields = codec.Fields{Names: []string{"authentication_flow", "electronic_commerce_indicator", "exemption_indicator", "exemption_indicator_applied", "result", "result_reason", "transaction_id", "version"}}
+
+func decodeStripeThreeDSecureDetailsCharge(d *codec.Decoder, v *stripe.ThreeDSecureDetailsCharge) {
+	for i := d.Object(&stripeThreeDSecureDetailsChargeFields); i >= 0; i = d.Next(&stripeThreeDSecureDetailsChargeFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AuthenticationFlow, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ElectronicCommerceIndicator, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExemptionIndicator, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExemptionIndicatorApplied, codec.DecodeBool)
+		case 4:
+			payload.DecodeNullable(d, &v.Result, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.ResultReason, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.Version, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWallet) {
+	start := e.Open(key)
+	if len(v.AmexExpressCheckout) != 0 {
+		codec.EncodeRaw(e, `,"amex_express_checkout":`, &v.AmexExpressCheckout)
+	}
+	if len(v.ApplePay) != 0 {
+		codec.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
+	}
+	if !v.DynamicLast4.IsZero() {
+		payload.EncodeNullable(e, `,"dynamic_last4":`, &v.DynamicLast4, codec.EncodeString)
+	}
+	if len(v.GooglePay) != 0 {
+		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
+	}
+	if v.Link != nil {
+		encodeStripePaymentMethodDetailsCardWalletLink(e, `,"link":`, v.Link)
+	}
+	if v.Masterpass != nil {
+		encodeStripePaymentMethodDetailsCardWalletMasterpass(e, `,"masterpass":`, v.Masterpass)
+	}
+	if len(v.SamsungPay) != 0 {
+		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	if v.VisaCheckout != nil {
+		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardWalletFields = codec.Fields{Names: []string{"amex_express_checkout", "apple_pay", "dynamic_last4", "google_pay", "link", "masterpass", "samsung_pay", "type", "visa_checkout"}}
+
+func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWallet) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeRaw(d, &v.AmexExpressCheckout)
+		case 1:
+			codec.DecodeRaw(d, &v.ApplePay)
+		case 2:
+			payload.DecodeNullable(d, &v.DynamicLast4, codec.DecodeString)
+		case 3:
+			codec.DecodeRaw(d, &v.GooglePay)
+		case 4:
+			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsCardWalletLink)
+		case 5:
+			codec.DecodePointer(d, &v.Masterpass, decodeStripePaymentMethodDetailsCardWalletMasterpass)
+		case 6:
+			codec.DecodeRaw(d, &v.SamsungPay)
+		case 7:
+			codec.DecodeString(d, &v.Type)
+		case 8:
+			codec.DecodePointer(d, &v.VisaCheckout, decodeStripePaymentMethodDetailsCardWalletVisaCheckout)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.FundingSourceGroup.IsZero() {
+		payload.EncodeNullable(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardWalletLinkFields = codec.Fields{Names: []string{"funding_source_group"}}
+
+func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletLink) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletLinkFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.FundingSourceGroup, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BillingAddress.IsZero() {
+		payload.EncodeNullable(e, `,"billing_address":`, &v.BillingAddress, encodeStripeAddress)
+	}
+	if !v.Email.IsZero() {
+		payload.EncodeNullable(e, `,"email":`, &v.Email, codec.EncodeString)
+	}
+	if !v.Name.IsZero() {
+		payload.EncodeNullable(e, `,"name":`, &v.Name, codec.EncodeString)
+	}
+	if !v.ShippingAddress.IsZero() {
+		payload.EncodeNullable(e, `,"shipping_address":`, &v.ShippingAddress, encodeStripeAddress)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardWalletMasterpassFields = codec.Fields{Names: []string{"billing_address", "email", "name", "shipping_address"}}
+
+func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletMasterpassFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletMasterpassFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BillingAddress.IsZero() {
+		payload.EncodeNullable(e, `,"billing_address":`, &v.BillingAddress, encodeStripeAddress)
+	}
+	if !v.Email.IsZero() {
+		payload.EncodeNullable(e, `,"email":`, &v.Email, codec.EncodeString)
+	}
+	if !v.Name.IsZero() {
+		payload.EncodeNullable(e, `,"name":`, &v.Name, codec.EncodeString)
+	}
+	if !v.ShippingAddress.IsZero() {
+		payload.EncodeNullable(e, `,"shipping_address":`, &v.ShippingAddress, encodeStripeAddress)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardWalletVisaCheckoutFields = codec.Fields{Names: []string{"billing_address", "email", "name", "shipping_address"}}
+
+func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AmountAuthorized.IsZero() {
+		payload.EncodeNullable(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
+	}
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if !v.BrandProduct.IsZero() {
+		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
+	}
+	if v.CaptureBefore != nil {
+		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
+	}
+	if !v.CardholderName.IsZero() {
+		payload.EncodeNullable(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.Description.IsZero() {
+		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
+	}
+	if !v.EmvAuthData.IsZero() {
+		payload.EncodeNullable(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	}
+	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Funding.IsZero() {
+		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	}
+	if !v.GeneratedCard.IsZero() {
+		payload.EncodeNullable(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	}
+	codec.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
+	if !v.Issuer.IsZero() {
+		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if !v.Network.IsZero() {
+		payload.EncodeNullable(e, `,"network":`, &v.Network, codec.EncodeString)
+	}
+	if !v.NetworkTransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	}
+	if !v.Offline.IsZero() {
+		payload.EncodeNullable(e, `,"offline":`, &v.Offline, encodeStripePaymentMethodDetailsCardPresentOffline)
+	}
+	codec.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
+	if !v.PreferredLocales.IsZero() {
+		payload.EncodeNullable(e, `,"preferred_locales":`, &v.PreferredLocales, encodeStringSlice)
+	}
+	if !v.ReadMethod.IsZero() {
+		payload.EncodeNullable(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	if !v.Receipt.IsZero() {
+		payload.EncodeNullable(e, `,"receipt":`, &v.Receipt, encodeStripePaymentMethodDetailsCardPresentReceipt)
+	}
+	if v.Wallet != nil {
+		encodeStripeCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardPresentFields = codec.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
+
+func decodeStripePaymentMethodDetailsCardPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresent) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BrandProduct, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+		case 8:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 9:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 10:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 11:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 12:
+			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+		case 13:
+			codec.DecodeBool(d, &v.IncrementalAuthorizationSupported)
+		case 14:
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+		case 15:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 16:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 17:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 18:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 19:
+			payload.DecodeNullable(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
+		case 20:
+			codec.DecodeBool(d, &v.OvercaptureSupported)
+		case 21:
+			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+		case 22:
+			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+		case 23:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 24:
+			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+		case 25:
+			codec.DecodePointer(d, &v.Wallet, decodeStripeCardPresentCommonWallet)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCardPresentOffline(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresentOffline) {
+	start := e.Open(key)
+	if !v.StoredAt.IsZero() {
+		payload.EncodeNullable(e, `,"stored_at":`, &v.StoredAt, codec.EncodeInt)
+	}
+	if !v.Type.IsZero() {
+		payload.EncodeNullable(e, `,"type":`, &v.Type, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardPresentOfflineFields = codec.Fields{Names: []string{"stored_at", "type"}}
+
+func decodeStripePaymentMethodDetailsCardPresentOffline(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresentOffline) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentOfflineFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentOfflineFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.StoredAt, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStringSlice(e *codec.Encoder, key string, v *[]string) {
+	codec.EncodeSlice(e, key, v, codec.EncodeString)
+}
+
+func decodeStringSlice(d *codec.Decoder, v *[]string) {
+	codec.DecodeSlice(d, v, codec.DecodeString)
+}
+
+func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresentReceipt) {
+	start := e.Open(key)
+	if v.AccountType != nil {
+		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
+	}
+	if !v.ApplicationCryptogram.IsZero() {
+		payload.EncodeNullable(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
+	}
+	if !v.ApplicationPreferredName.IsZero() {
+		payload.EncodeNullable(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
+	}
+	if !v.AuthorizationCode.IsZero() {
+		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
+	}
+	if !v.AuthorizationResponseCode.IsZero() {
+		payload.EncodeNullable(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
+	}
+	if !v.CardholderVerificationMethod.IsZero() {
+		payload.EncodeNullable(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
+	}
+	if !v.DedicatedFileName.IsZero() {
+		payload.EncodeNullable(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
+	}
+	if !v.TerminalVerificationResults.IsZero() {
+		payload.EncodeNullable(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
+	}
+	if !v.TransactionStatusInformation.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCardPresentReceiptFields = codec.Fields{Names: []string{"account_type", "application_cryptogram", "application_preferred_name", "authorization_code", "authorization_response_code", "cardholder_verification_method", "dedicated_file_name", "terminal_verification_results", "transaction_status_information"}}
+
+func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresentReceipt) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentReceiptFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentReceiptFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeCardPresentCommonWallet(e *codec.Encoder, key string, v *stripe.CardPresentCommonWallet) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.Close(start)
+}
+
+var stripeCardPresentCommonWalletFields = codec.Fields{Names: []string{"type"}}
+
+func decodeStripeCardPresentCommonWallet(d *codec.Decoder, v *stripe.CardPresentCommonWallet) {
+	for i := d.Object(&stripeCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripeCardPresentCommonWalletFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.Cashtag.IsZero() {
+		payload.EncodeNullable(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCashappFields = codec.Fields{Names: []string{"buyer_id", "cashtag", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.PaymentMethodDetailsCashapp) {
+	for i := d.Object(&stripePaymentMethodDetailsCashappFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCashappFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Cashtag, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.BuyerAddress != nil {
+		codec.EncodePointer(e, `,"buyer_address":`, &v.BuyerAddress, codec.EncodeString)
+	}
+	if v.Network != nil {
+		codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
+	}
+	if v.TokenCurrency != nil {
+		codec.EncodePointer(e, `,"token_currency":`, &v.TokenCurrency, codec.EncodeString)
+	}
+	if v.TransactionHash != nil {
+		codec.EncodePointer(e, `,"transaction_hash":`, &v.TransactionHash, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsCryptoFields = codec.Fields{Names: []string{"buyer_address", "network", "token_currency", "transaction_hash"}}
+
+func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentMethodDetailsCrypto) {
+	for i := d.Object(&stripePaymentMethodDetailsCryptoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCryptoFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.BuyerAddress, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Network, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.TokenCurrency, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.TransactionHash, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Bank.IsZero() {
+		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsEpsFields = codec.Fields{Names: []string{"bank", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMethodDetailsEps) {
+	for i := d.Object(&stripePaymentMethodDetailsEpsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsEpsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsFpxFields = codec.Fields{Names: []string{"bank", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMethodDetailsFpx) {
+	for i := d.Object(&stripePaymentMethodDetailsFpxFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFpxFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Bank)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankCode.IsZero() {
+		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if !v.BIC.IsZero() {
+		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsGiropayFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.PaymentMethodDetailsGiropay) {
+	for i := d.Object(&stripePaymentMethodDetailsGiropayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGiropayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsGrabpayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsGrabpay) {
+	for i := d.Object(&stripePaymentMethodDetailsGrabpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGrabpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Bank.IsZero() {
+		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec.EncodeString)
+	}
+	if !v.BIC.IsZero() {
+		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	}
+	if !v.GeneratedSEPADebit.IsZero() {
+		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	}
+	if !v.GeneratedSEPADebitMandate.IsZero() {
+		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	}
+	if !v.IBANLast4.IsZero() {
+		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsIdealFields = codec.Fields{Names: []string{"bank", "bic", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "transaction_id", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMethodDetailsIdeal) {
+	for i := d.Object(&stripePaymentMethodDetailsIdealFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIdealFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 2:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 3:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 4:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if !v.CardholderName.IsZero() {
+		payload.EncodeNullable(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.Description.IsZero() {
+		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
+	}
+	if !v.EmvAuthData.IsZero() {
+		payload.EncodeNullable(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	}
+	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Funding.IsZero() {
+		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	}
+	if !v.GeneratedCard.IsZero() {
+		payload.EncodeNullable(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	}
+	if !v.Issuer.IsZero() {
+		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if !v.Network.IsZero() {
+		payload.EncodeNullable(e, `,"network":`, &v.Network, codec.EncodeString)
+	}
+	if !v.NetworkTransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	}
+	if !v.PreferredLocales.IsZero() {
+		payload.EncodeNullable(e, `,"preferred_locales":`, &v.PreferredLocales, encodeStringSlice)
+	}
+	if !v.ReadMethod.IsZero() {
+		payload.EncodeNullable(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	if !v.Receipt.IsZero() {
+		payload.EncodeNullable(e, `,"receipt":`, &v.Receipt, encodeStripePaymentMethodDetailsInteracPresentReceipt)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsInteracPresentFields = codec.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
+
+func decodeStripePaymentMethodDetailsInteracPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsInteracPresent) {
+	for i := d.Object(&stripePaymentMethodDetailsInteracPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+		case 5:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 6:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 7:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 9:
+			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+		case 10:
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+		case 11:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 12:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 13:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 15:
+			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+		case 16:
+			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+		case 17:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 18:
+			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresentReceipt) {
+	start := e.Open(key)
+	if v.AccountType != nil {
+		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
+	}
+	if !v.ApplicationCryptogram.IsZero() {
+		payload.EncodeNullable(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
+	}
+	if !v.ApplicationPreferredName.IsZero() {
+		payload.EncodeNullable(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
+	}
+	if !v.AuthorizationCode.IsZero() {
+		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
+	}
+	if !v.AuthorizationResponseCode.IsZero() {
+		payload.EncodeNullable(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
+	}
+	if !v.CardholderVerificationMethod.IsZero() {
+		payload.EncodeNullable(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
+	}
+	if !v.DedicatedFileName.IsZero() {
+		payload.EncodeNullable(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
+	}
+	if !v.TerminalVerificationResults.IsZero() {
+		payload.EncodeNullable(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
+	}
+	if !v.TransactionStatusInformation.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsInteracPresentReceiptFields = codec.Fields{Names: []string{"account_type", "application_cryptogram", "application_preferred_name", "authorization_code", "authorization_response_code", "cardholder_verification_method", "dedicated_file_name", "terminal_verification_results", "transaction_status_information"}}
+
+func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *stripe.PaymentMethodDetailsInteracPresentReceipt) {
+	for i := d.Object(&stripePaymentMethodDetailsInteracPresentReceiptFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentReceiptFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsKakaoPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsKakaoPay) {
+	for i := d.Object(&stripePaymentMethodDetailsKakaoPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKakaoPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if !v.PayerDetails.IsZero() {
+		payload.EncodeNullable(e, `,"payer_details":`, &v.PayerDetails, encodeStripeKlarnaPayerDetails)
+	}
+	if !v.PaymentMethodCategory.IsZero() {
+		payload.EncodeNullable(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
+	}
+	if !v.PreferredLocale.IsZero() {
+		payload.EncodeNullable(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsKlarnaFields = codec.Fields{Names: []string{"location", "payer_details", "payment_method_category", "preferred_locale", "reader"}}
+
+func decodeStripePaymentMethodDetailsKlarna(d *codec.Decoder, v *stripe.PaymentMethodDetailsKlarna) {
+	for i := d.Object(&stripePaymentMethodDetailsKlarnaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKlarnaFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
+		case 2:
+			payload.DecodeNullable(d, &v.PaymentMethodCategory, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PreferredLocale, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeKlarnaPayerDetails(e *codec.Encoder, key string, v *stripe.KlarnaPayerDetails) {
+	start := e.Open(key)
+	if !v.Address.IsZero() {
+		payload.EncodeNullable(e, `,"address":`, &v.Address, encodeStripeKlarnaAddress)
+	}
+	e.Close(start)
+}
+
+var stripeKlarnaPayerDetailsFields = codec.Fields{Names: []string{"address"}}
+
+func decodeStripeKlarnaPayerDetails(d *codec.Decoder, v *stripe.KlarnaPayerDetails) {
+	for i := d.Object(&stripeKlarnaPayerDetailsFields); i >= 0; i = d.Next(&stripeKlarnaPayerDetailsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Address, decodeStripeKlarnaAddress)
+		}
+	}
+}
+
+func encodeStripeKlarnaAddress(e *codec.Encoder, key string, v *stripe.KlarnaAddress) {
+	start := e.Open(key)
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeKlarnaAddressFields = codec.Fields{Names: []string{"country"}}
+
+func decodeStripeKlarnaAddress(d *codec.Decoder, v *stripe.KlarnaAddress) {
+	for i := d.Object(&stripeKlarnaAddressFields); i >= 0; i = d.Next(&stripeKlarnaAddressFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsKonbini(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKonbini) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Store.IsZero() {
+		payload.EncodeNullable(e, `,"store":`, &v.Store, encodeStripeKonbiniDetailsStore)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsKonbiniFields = codec.Fields{Names: []string{"store"}}
+
+func decodeStripePaymentMethodDetailsKonbini(d *codec.Decoder, v *stripe.PaymentMethodDetailsKonbini) {
+	for i := d.Object(&stripePaymentMethodDetailsKonbiniFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKonbiniFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Store, decodeStripeKonbiniDetailsStore)
+		}
+	}
+}
+
+func encodeStripeKonbiniDetailsStore(e *codec.Encoder, key string, v *stripe.KonbiniDetailsStore) {
+	start := e.Open(key)
+	if !v.Chain.IsZero() {
+		payload.EncodeNullable(e, `,"chain":`, &v.Chain, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeKonbiniDetailsStoreFields = codec.Fields{Names: []string{"chain"}}
+
+func decodeStripeKonbiniDetailsStore(d *codec.Decoder, v *stripe.KonbiniDetailsStore) {
+	for i := d.Object(&stripeKonbiniDetailsStoreFields); i >= 0; i = d.Next(&stripeKonbiniDetailsStoreFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Chain, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsKrCardFields = codec.Fields{Names: []string{"brand", "buyer_id", "last4", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsKrCard) {
+	for i := d.Object(&stripePaymentMethodDetailsKrCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKrCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if v.FundingSourceGroup != nil {
+		codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsLinkFields = codec.Fields{Names: []string{"country", "funding_source_group"}}
+
+func decodeStripePaymentMethodDetailsLink(d *codec.Decoder, v *stripe.PaymentMethodDetailsLink) {
+	for i := d.Object(&stripePaymentMethodDetailsLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsLinkFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.FundingSourceGroup, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsMobilepay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMobilepay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Card.IsZero() {
+		payload.EncodeNullable(e, `,"card":`, &v.Card, encodeStripeInternalCard)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsMobilepayFields = codec.Fields{Names: []string{"card"}}
+
+func decodeStripePaymentMethodDetailsMobilepay(d *codec.Decoder, v *stripe.PaymentMethodDetailsMobilepay) {
+	for i := d.Object(&stripePaymentMethodDetailsMobilepayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMobilepayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Card, decodeStripeInternalCard)
+		}
+	}
+}
+
+func encodeStripeInternalCard(e *codec.Encoder, key string, v *stripe.InternalCard) {
+	start := e.Open(key)
+	if !v.Brand.IsZero() {
+		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.ExpMonth.IsZero() {
+		payload.EncodeNullable(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
+	}
+	if !v.ExpYear.IsZero() {
+		payload.EncodeNullable(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeInternalCardFields = codec.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "last4"}}
+
+func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
+	for i := d.Object(&stripeInternalCardFields); i >= 0; i = d.Next(&stripeInternalCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+		case 3:
+			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Entity.IsZero() {
+		payload.EncodeNullable(e, `,"entity":`, &v.Entity, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsMultibancoFields = codec.Fields{Names: []string{"entity", "reference"}}
+
+func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.PaymentMethodDetailsMultibanco) {
+	for i := d.Object(&stripePaymentMethodDetailsMultibancoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMultibancoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Entity, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsNaverPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsNaverPay) {
+	for i := d.Object(&stripePaymentMethodDetailsNaverPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNaverPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AccountHolderName.IsZero() {
+		payload.EncodeNullable(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"bank_code":`, &v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, &v.BankName)
+	codec.EncodeString(e, `,"branch_code":`, &v.BranchCode)
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"last4":`, &v.Last4)
+	if !v.Suffix.IsZero() {
+		payload.EncodeNullable(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsNzBankAccountFields = codec.Fields{Names: []string{"account_holder_name", "bank_code", "bank_name", "branch_code", "expected_debit_date", "last4", "suffix"}}
+
+func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.PaymentMethodDetailsNzBankAccount) {
+	for i := d.Object(&stripePaymentMethodDetailsNzBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNzBankAccountFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderName, codec.DecodeString)
+		case 1:
+			codec.DecodeString(d, &v.BankCode)
+		case 2:
+			codec.DecodeString(d, &v.BankName)
+		case 3:
+			codec.DecodeString(d, &v.BranchCode)
+		case 4:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Last4)
+		case 6:
+			payload.DecodeNullable(d, &v.Suffix, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Number.IsZero() {
+		payload.EncodeNullable(e, `,"number":`, &v.Number, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsOxxoFields = codec.Fields{Names: []string{"number"}}
+
+func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMethodDetailsOxxo) {
+	for i := d.Object(&stripePaymentMethodDetailsOxxoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsOxxoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Number, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Bank.IsZero() {
+		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsP24Fields = codec.Fields{Names: []string{"bank", "reference", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMethodDetailsP24) {
+	for i := d.Object(&stripePaymentMethodDetailsP24Fields); i >= 0; i = d.Next(&stripePaymentMethodDetailsP24Fields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPaycoFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMethodDetailsPayco) {
+	for i := d.Object(&stripePaymentMethodDetailsPaycoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaycoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPaynowFields = codec.Fields{Names: []string{"location", "reader", "reference"}}
+
+func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentMethodDetailsPaynow) {
+	for i := d.Object(&stripePaymentMethodDetailsPaynowFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaynowFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.PayerEmail.IsZero() {
+		payload.EncodeNullable(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
+	}
+	if !v.PayerID.IsZero() {
+		payload.EncodeNullable(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
+	}
+	if !v.PayerName.IsZero() {
+		payload.EncodeNullable(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
+	}
+	if !v.SellerProtection.IsZero() {
+		payload.EncodeNullable(e, `,"seller_protection":`, &v.SellerProtection, encodeStripePaypalSellerProtection)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPaypalFields = codec.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsPaypal(d *codec.Decoder, v *stripe.PaymentMethodDetailsPaypal) {
+	for i := d.Object(&stripePaymentMethodDetailsPaypalFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaypalFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PayerEmail, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.PayerID, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PayerName, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
+		case 5:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaypalSellerProtection(e *codec.Encoder, key string, v *stripe.PaypalSellerProtection) {
+	start := e.Open(key)
+	if !v.DisputeCategories.IsZero() {
+		payload.EncodeNullable(e, `,"dispute_categories":`, &v.DisputeCategories, encodePaypalSellerProtectionDisputeCategoriesItemSlice)
+	}
+	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripePaypalSellerProtectionFields = codec.Fields{Names: []string{"dispute_categories", "status"}}
+
+func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSellerProtection) {
+	for i := d.Object(&stripePaypalSellerProtectionFields); i >= 0; i = d.Next(&stripePaypalSellerProtectionFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.DisputeCategories, decodePaypalSellerProtectionDisputeCategoriesItemSlice)
+		case 1:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodePaypalSellerProtectionDisputeCategoriesItemSlice(e *codec.Encoder, key string, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
+	codec.EncodeSlice(e, key, v, codec.EncodeString)
+}
+
+func decodePaypalSellerProtectionDisputeCategoriesItemSlice(d *codec.Decoder, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
+	codec.DecodeSlice(d, v, codec.DecodeString)
+}
+
+func encodeStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BsbNumber.IsZero() {
+		payload.EncodeNullable(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if v.Mandate != nil {
+		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	if !v.PayID.IsZero() {
+		payload.EncodeNullable(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPaytoFields = codec.Fields{Names: []string{"bsb_number", "last4", "mandate", "pay_id"}}
+
+func decodeStripePaymentMethodDetailsPayto(d *codec.Decoder, v *stripe.PaymentMethodDetailsPayto) {
+	for i := d.Object(&stripePaymentMethodDetailsPaytoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaytoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PayID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPix) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankTransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if v.Mandate != nil {
+		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPixFields = codec.Fields{Names: []string{"bank_transaction_id", "fingerprint", "mandate"}}
+
+func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMethodDetailsPix) {
+	for i := d.Object(&stripePaymentMethodDetailsPixFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPixFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankTransactionID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsPromptpayFields = codec.Fields{Names: []string{"reference"}}
+
+func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsPromptpay) {
+	for i := d.Object(&stripePaymentMethodDetailsPromptpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPromptpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Funding != nil {
+		encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsRevolutPayFields = codec.Fields{Names: []string{"funding", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsRevolutPay) {
+	for i := d.Object(&stripePaymentMethodDetailsRevolutPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsRevolutPayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Funding, decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Card != nil {
+		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
+	}
+	if !v.Type.IsZero() {
+		payload.EncodeNullable(e, `,"type":`, &v.Type, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields = codec.Fields{Names: []string{"card", "type"}}
+
+func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
+	for i := d.Object(&stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields); i >= 0; i = d.Next(&stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BuyerID.IsZero() {
+		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSamsungPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsSamsungPay) {
+	for i := d.Object(&stripePaymentMethodDetailsSamsungPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSamsungPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSatispayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.PaymentMethodDetailsSatispay) {
+	for i := d.Object(&stripePaymentMethodDetailsSatispayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSatispayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsScalapayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.PaymentMethodDetailsScalapay) {
+	for i := d.Object(&stripePaymentMethodDetailsScalapayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsScalapayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankCode.IsZero() {
+		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
+	}
+	if !v.BranchCode.IsZero() {
+		payload.EncodeNullable(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.Mandate.IsZero() {
+		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSEPADebitFields = codec.Fields{Names: []string{"bank_code", "branch_code", "country", "expected_debit_date", "fingerprint", "last4", "mandate"}}
+
+func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsSEPADebit) {
+	for i := d.Object(&stripePaymentMethodDetailsSEPADebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPADebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BranchCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.BankCode.IsZero() {
+		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if !v.BIC.IsZero() {
+		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	}
+	if !v.Country.IsZero() {
+		payload.EncodeNullable(e, `,"country":`, &v.Country, codec.EncodeString)
+	}
+	if !v.GeneratedSEPADebit.IsZero() {
+		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	}
+	if !v.GeneratedSEPADebitMandate.IsZero() {
+		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	}
+	if !v.IBANLast4.IsZero() {
+		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
+	}
+	if !v.PreferredLanguage.IsZero() {
+		payload.EncodeNullable(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
+	}
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSofortFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "country", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "preferred_language", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsSofort(d *codec.Decoder, v *stripe.PaymentMethodDetailsSofort) {
+	for i := d.Object(&stripePaymentMethodDetailsSofortFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSofortFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 4:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 5:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 6:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSunbitFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentMethodDetailsSunbit) {
+	for i := d.Object(&stripePaymentMethodDetailsSunbitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSunbitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.PaymentReference.IsZero() {
+		payload.EncodeNullable(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
+	}
+	if !v.VerifiedPhoneLast4.IsZero() {
+		payload.EncodeNullable(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSwishFields = codec.Fields{Names: []string{"fingerprint", "payment_reference", "verified_phone_last4"}}
+
+func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMethodDetailsSwish) {
+	for i := d.Object(&stripePaymentMethodDetailsSwishFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSwishFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.VerifiedPhoneLast4, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Mandate != nil {
+		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsTwintFields = codec.Fields{Names: []string{"mandate"}}
+
+func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMethodDetailsTwint) {
+	for i := d.Object(&stripePaymentMethodDetailsTwintFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsTwintFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Vpa.IsZero() {
+		payload.EncodeNullable(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsUpiFields = codec.Fields{Names: []string{"vpa"}}
+
+func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMethodDetailsUpi) {
+	for i := d.Object(&stripePaymentMethodDetailsUpiFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUpiFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Vpa, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.AccountHolderType.IsZero() {
+		payload.EncodeNullable(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
+	}
+	if !v.AccountType.IsZero() {
+		payload.EncodeNullable(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
+	}
+	if !v.BankName.IsZero() {
+		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
+	}
+	if v.ExpectedDebitDate != nil {
+		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
+	}
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if !v.Last4.IsZero() {
+		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	}
+	if !v.Mandate.IsZero() {
+		v.Mandate.EncodeJSON(e, `,"mandate":`)
+	}
+	if !v.PaymentReference.IsZero() {
+		payload.EncodeNullable(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
+	}
+	if !v.RoutingNumber.IsZero() {
+		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsUsBankAccountFields = codec.Fields{Names: []string{"account_holder_type", "account_type", "bank_name", "expected_debit_date", "fingerprint", "last4", "mandate", "payment_reference", "routing_number"}}
+
+func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.PaymentMethodDetailsUsBankAccount) {
+	for i := d.Object(&stripePaymentMethodDetailsUsBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUsBankAccountFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.AccountType, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 6:
+			v.Mandate.DecodeJSON(d)
+		case 7:
+			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Fingerprint.IsZero() {
+		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	}
+	if v.Location != nil {
+		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
+	}
+	if v.Reader != nil {
+		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
+	}
+	if !v.TransactionID.IsZero() {
+		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsWechatPayFields = codec.Fields{Names: []string{"fingerprint", "location", "reader", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsWechatPay) {
+	for i := d.Object(&stripePaymentMethodDetailsWechatPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsWechatPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentIntentPresentmentDetails(e *codec.Encoder, key string, v *stripe.PaymentIntentPresentmentDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeInt(e, `,"presentment_amount":`, &v.PresentmentAmount)
+	codec.EncodeString(e, `,"presentment_currency":`, &v.PresentmentCurrency)
+	e.Close(start)
+}
+
+var stripePaymentIntentPresentmentDetailsFields = codec.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
+
+func decodeStripePaymentIntentPresentmentDetails(d *codec.Decoder, v *stripe.PaymentIntentPresentmentDetails) {
+	for i := d.Object(&stripePaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentIntentPresentmentDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.PresentmentAmount)
+		case 1:
+			codec.DecodeString(d, &v.PresentmentCurrency)
+		}
+	}
+}
+
+func encodeStripeRadarOptions(e *codec.Encoder, key string, v *stripe.RadarOptions) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Session != nil {
+		codec.EncodePointer(e, `,"session":`, &v.Session, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRadarOptionsFields = codec.Fields{Names: []string{"session"}}
+
+func decodeStripeRadarOptions(d *codec.Decoder, v *stripe.RadarOptions) {
+	for i := d.Object(&stripeRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarOptionsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Session, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeChargeRefunds(e *codec.Encoder, key string, v *stripe.ChargeRefunds) {
+	start := e.Open(key)
+	codec.EncodeSlice(e, `,"data":`, &v.Data, encodeStripeRefund)
+	codec.EncodeBool(e, `,"has_more":`, &v.HasMore)
+	codec.EncodeString(e, `,"object":`, &v.Object)
+	codec.EncodeString(e, `,"url":`, &v.URL)
+	e.Close(start)
+}
+
+var stripeChargeRefundsFields = codec.Fields{Names: []string{"data", "has_more", "object", "url"}}
+
+func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
+	for i := d.Object(&stripeChargeRefundsFields); i >= 0; i = d.Next(&stripeChargeRefundsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeSlice(d, &v.Data, decodeStripeRefund)
+		case 1:
+			codec.DecodeBool(d, &v.HasMore)
+		case 2:
+			codec.DecodeString(d, &v.Object)
+		case 3:
+			codec.DecodeString(d, &v.URL)
+		}
+	}
+}
+
+func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"id":`, &v.ID)
+	codec.EncodeString(e, `,"object":`, &v.Object)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	if !v.BalanceTransaction.IsZero() {
+		v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
+	}
+	if !v.Charge.IsZero() {
+		v.Charge.EncodeJSON(e, `,"charge":`)
+	}
+	codec.EncodeInt(e, `,"created":`, &v.Created)
+	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	if !v.Customer.IsZero() {
+		v.Customer.EncodeJSON(e, `,"customer":`)
+	}
+	if !v.CustomerAccount.IsZero() {
+		payload.EncodeNullable(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
+	}
+	if v.Description != nil {
+		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	}
+	if v.DestinationDetails != nil {
+		encodeStripeRefundDestinationDetails(e, `,"destination_details":`, v.DestinationDetails)
+	}
+	if !v.FailureBalanceTransaction.IsZero() {
+		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
+	}
+	if v.FailureReason != nil {
+		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
+	}
+	if v.InstructionsEmail != nil {
+		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
+	}
+	if !v.Metadata.IsZero() {
+		payload.EncodeNullable(e, `,"metadata":`, &v.Metadata, encodeStringByString)
+	}
+	if v.NextAction != nil {
+		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
+	}
+	if !v.PaymentIntent.IsZero() {
+		v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
+	}
+	if !v.PaymentMethod.IsZero() {
+		v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
+	}
+	if v.PendingReason != nil {
+		codec.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec.EncodeString)
+	}
+	if v.PresentmentDetails != nil {
+		encodeStripePaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
+	}
+	if !v.Reason.IsZero() {
+		payload.EncodeNullable(e, `,"reason":`, &v.Reason, codec.EncodeString)
+	}
+	if !v.ReceiptNumber.IsZero() {
+		payload.EncodeNullable(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
+	}
+	if !v.SourceTransferReversal.IsZero() {
+		v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
+	}
+	if !v.Status.IsZero() {
+		payload.EncodeNullable(e, `,"status":`, &v.Status, codec.EncodeString)
+	}
+	if !v.TransferReversal.IsZero() {
+		v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
+	}
+	e.Close(start)
+}
+
+var stripeRefundFields = codec.Fields{Names: []string{"id", "object", "amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "instructions_email", "metadata", "next_action", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
+
+func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
+	for i := d.Object(&stripeRefundFields); i >= 0; i = d.Next(&stripeRefundFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodeInt(d, &v.Amount)
+		case 3:
+			v.BalanceTransaction.DecodeJSON(d)
+		case 4:
+			v.Charge.DecodeJSON(d)
+		case 5:
+			codec.DecodeInt(d, &v.Created)
+		case 6:
+			codec.DecodeString(d, &v.Currency)
+		case 7:
+			v.Customer.DecodeJSON(d)
+		case 8:
+			payload.DecodeNullable(d, &v.CustomerAccount, codec.DecodeString)
+		case 9:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 10:
+			codec.DecodePointer(d, &v.DestinationDetails, decodeStripeRefundDestinationDetails)
+		case 11:
+			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 12:
+			codec.DecodePointer(d, &v.FailureReason, codec.DecodeString)
+		case 13:
+			codec.DecodePointer(d, &v.InstructionsEmail, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.Metadata, decodeStringByString)
+		case 15:
+			codec.DecodePointer(d, &v.NextAction, decodeStripeRefundNextAction)
+		case 16:
+			v.PaymentIntent.DecodeJSON(d)
+		case 17:
+			v.PaymentMethod.DecodeJSON(d)
+		case 18:
+			codec.DecodePointer(d, &v.PendingReason, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+		case 20:
+			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+		case 22:
+			v.SourceTransferReversal.DecodeJSON(d)
+		case 23:
+			payload.DecodeNullable(d, &v.Status, codec.DecodeString)
+		case 24:
+			v.TransferReversal.DecodeJSON(d)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *stripe.RefundDestinationDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if len(v.Affirm) != 0 {
+		codec.EncodeRaw(e, `,"affirm":`, &v.Affirm)
+	}
+	if len(v.AfterpayClearpay) != 0 {
+		codec.EncodeRaw(e, `,"afterpay_clearpay":`, &v.AfterpayClearpay)
+	}
+	if len(v.Alipay) != 0 {
+		codec.EncodeRaw(e, `,"alipay":`, &v.Alipay)
+	}
+	if len(v.Alma) != 0 {
+		codec.EncodeRaw(e, `,"alma":`, &v.Alma)
+	}
+	if len(v.AmazonPay) != 0 {
+		codec.EncodeRaw(e, `,"amazon_pay":`, &v.AmazonPay)
+	}
+	if len(v.AuBankTransfer) != 0 {
+		codec.EncodeRaw(e, `,"au_bank_transfer":`, &v.AuBankTransfer)
+	}
+	if v.Blik != nil {
+		encodeStripeRefundDestinationDetailsBlik(e, `,"blik":`, v.Blik)
+	}
+	if v.BrBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsBrBankTransfer(e, `,"br_bank_transfer":`, v.BrBankTransfer)
+	}
+	if v.Card != nil {
+		encodeStripeRefundDestinationDetailsCard(e, `,"card":`, v.Card)
+	}
+	if len(v.Cashapp) != 0 {
+		codec.EncodeRaw(e, `,"cashapp":`, &v.Cashapp)
+	}
+	if v.Crypto != nil {
+		encodeStripeRefundDestinationDetailsCrypto(e, `,"crypto":`, v.Crypto)
+	}
+	if len(v.CustomerCashBalance) != 0 {
+		codec.EncodeRaw(e, `,"customer_cash_balance":`, &v.CustomerCashBalance)
+	}
+	if len(v.Eps) != 0 {
+		codec.EncodeRaw(e, `,"eps":`, &v.Eps)
+	}
+	if v.EuBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsEuBankTransfer(e, `,"eu_bank_transfer":`, v.EuBankTransfer)
+	}
+	if v.GbBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsGbBankTransfer(e, `,"gb_bank_transfer":`, v.GbBankTransfer)
+	}
+	if len(v.Giropay) != 0 {
+		codec.EncodeRaw(e, `,"giropay":`, &v.Giropay)
+	}
+	if len(v.Grabpay) != 0 {
+		codec.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
+	}
+	if v.JpBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
+	}
+	if len(v.Klarna) != 0 {
+		codec.EncodeRaw(e, `,"klarna":`, &v.Klarna)
+	}
+	if v.MbWay != nil {
+		encodeStripeRefundDestinationDetailsMbWay(e, `,"mb_way":`, v.MbWay)
+	}
+	if v.Multibanco != nil {
+		encodeStripeRefundDestinationDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
+	}
+	if v.MxBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsMxBankTransfer(e, `,"mx_bank_transfer":`, v.MxBankTransfer)
+	}
+	if len(v.NzBankTransfer) != 0 {
+		codec.EncodeRaw(e, `,"nz_bank_transfer":`, &v.NzBankTransfer)
+	}
+	if v.P24 != nil {
+		encodeStripeRefundDestinationDetailsP24(e, `,"p24":`, v.P24)
+	}
+	if len(v.Paynow) != 0 {
+		codec.EncodeRaw(e, `,"paynow":`, &v.Paynow)
+	}
+	if v.Paypal != nil {
+		encodeStripeRefundDestinationDetailsPaypal(e, `,"paypal":`, v.Paypal)
+	}
+	if len(v.Pix) != 0 {
+		codec.EncodeRaw(e, `,"pix":`, &v.Pix)
+	}
+	if len(v.Revolut) != 0 {
+		codec.EncodeRaw(e, `,"revolut":`, &v.Revolut)
+	}
+	if len(v.Scalapay) != 0 {
+		codec.EncodeRaw(e, `,"scalapay":`, &v.Scalapay)
+	}
+	if len(v.Sofort) != 0 {
+		codec.EncodeRaw(e, `,"sofort":`, &v.Sofort)
+	}
+	if v.Swish != nil {
+		encodeStripeRefundDestinationDetailsSwish(e, `,"swish":`, v.Swish)
+	}
+	if v.ThBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsThBankTransfer(e, `,"th_bank_transfer":`, v.ThBankTransfer)
+	}
+	if len(v.Twint) != 0 {
+		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	if v.UsBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
+	}
+	if len(v.WechatPay) != 0 {
+		codec.EncodeRaw(e, `,"wechat_pay":`, &v.WechatPay)
+	}
+	if len(v.Zip) != 0 {
+		codec.EncodeRaw(e, `,"zip":`, &v.Zip)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsFields = codec.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
+
+func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDestinationDetails) {
+	for i := d.Object(&stripeRefundDestinationDetailsFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeRaw(d, &v.Affirm)
+		case 1:
+			codec.DecodeRaw(d, &v.AfterpayClearpay)
+		case 2:
+			codec.DecodeRaw(d, &v.Alipay)
+		case 3:
+			codec.DecodeRaw(d, &v.Alma)
+		case 4:
+			codec.DecodeRaw(d, &v.AmazonPay)
+		case 5:
+			codec.DecodeRaw(d, &v.AuBankTransfer)
+		case 6:
+			codec.DecodePointer(d, &v.Blik, decodeStripeRefundDestinationDetailsBlik)
+		case 7:
+			codec.DecodePointer(d, &v.BrBankTransfer, decodeStripeRefundDestinationDetailsBrBankTransfer)
+		case 8:
+			codec.DecodePointer(d, &v.Card, decodeStripeRefundDestinationDetailsCard)
+		case 9:
+			codec.DecodeRaw(d, &v.Cashapp)
+		case 10:
+			codec.DecodePointer(d, &v.Crypto, decodeStripeRefundDestinationDetailsCrypto)
+		case 11:
+			codec.DecodeRaw(d, &v.CustomerCashBalance)
+		case 12:
+			codec.DecodeRaw(d, &v.Eps)
+		case 13:
+			codec.DecodePointer(d, &v.EuBankTransfer, decodeStripeRefundDestinationDetailsEuBankTransfer)
+		case 14:
+			codec.DecodePointer(d, &v.GbBankTransfer, decodeStripeRefundDestinationDetailsGbBankTransfer)
+		case 15:
+			codec.DecodeRaw(d, &v.Giropay)
+		case 16:
+			codec.DecodeRaw(d, &v.Grabpay)
+		case 17:
+			codec.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
+		case 18:
+			codec.DecodeRaw(d, &v.Klarna)
+		case 19:
+			codec.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
+		case 20:
+			codec.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
+		case 21:
+			codec.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
+		case 22:
+			codec.DecodeRaw(d, &v.NzBankTransfer)
+		case 23:
+			codec.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
+		case 24:
+			codec.DecodeRaw(d, &v.Paynow)
+		case 25:
+			codec.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
+		case 26:
+			codec.DecodeRaw(d, &v.Pix)
+		case 27:
+			codec.DecodeRaw(d, &v.Revolut)
+		case 28:
+			codec.DecodeRaw(d, &v.Scalapay)
+		case 29:
+			codec.DecodeRaw(d, &v.Sofort)
+		case 30:
+			codec.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
+		case 31:
+			codec.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
+		case 32:
+			codec.DecodeRaw(d, &v.Twint)
+		case 33:
+			codec.DecodeString(d, &v.Type)
+		case 34:
+			codec.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
+		case 35:
+			codec.DecodeRaw(d, &v.WechatPay)
+		case 36:
+			codec.DecodeRaw(d, &v.Zip)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.NetworkDeclineCode.IsZero() {
+		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsBlikFields = codec.Fields{Names: []string{"network_decline_code", "reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.RefundDestinationDetailsBlik) {
+	for i := d.Object(&stripeRefundDestinationDetailsBlikFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBlikFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsBrBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsBrBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsBrBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBrBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.Reference != nil {
+		codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if v.ReferenceStatus != nil {
+		codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	if v.ReferenceType != nil {
+		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsCardFields = codec.Fields{Names: []string{"reference", "reference_status", "reference_type", "type"}}
+
+func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.RefundDestinationDetailsCard) {
+	for i := d.Object(&stripeRefundDestinationDetailsCardFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCardFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.ReferenceType, codec.DecodeString)
+		case 3:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsCryptoFields = codec.Fields{Names: []string{"reference"}}
+
+func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.RefundDestinationDetailsCrypto) {
+	for i := d.Object(&stripeRefundDestinationDetailsCryptoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCryptoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsEuBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsEuBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsEuBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsEuBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsGbBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsGbBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsGbBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsGbBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsJpBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsJpBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsJpBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsJpBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsMbWayFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.RefundDestinationDetailsMbWay) {
+	for i := d.Object(&stripeRefundDestinationDetailsMbWayFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMbWayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsMultibancoFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.RefundDestinationDetailsMultibanco) {
+	for i := d.Object(&stripeRefundDestinationDetailsMultibancoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMultibancoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsMxBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsMxBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsMxBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMxBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsP24Fields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundDestinationDetailsP24) {
+	for i := d.Object(&stripeRefundDestinationDetailsP24Fields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsP24Fields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.NetworkDeclineCode.IsZero() {
+		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsPaypalFields = codec.Fields{Names: []string{"network_decline_code"}}
+
+func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.RefundDestinationDetailsPaypal) {
+	for i := d.Object(&stripeRefundDestinationDetailsPaypalFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsPaypalFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.NetworkDeclineCode.IsZero() {
+		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	}
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsSwishFields = codec.Fields{Names: []string{"network_decline_code", "reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.RefundDestinationDetailsSwish) {
+	for i := d.Object(&stripeRefundDestinationDetailsSwishFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsSwishFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsThBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsThBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsThBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsThBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Reference.IsZero() {
+		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	}
+	if !v.ReferenceStatus.IsZero() {
+		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsUsBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsUsBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsUsBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsUsBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.RefundNextAction) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.DisplayDetails != nil {
+		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
+	}
+	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.Close(start)
+}
+
+var stripeRefundNextActionFields = codec.Fields{Names: []string{"display_details", "type"}}
+
+func decodeStripeRefundNextAction(d *codec.Decoder, v *stripe.RefundNextAction) {
+	for i := d.Object(&stripeRefundNextActionFields); i >= 0; i = d.Next(&stripeRefundNextActionFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.DisplayDetails, decodeStripeRefundNextActionDisplayDetails)
+		case 1:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v *stripe.RefundNextActionDisplayDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
+	codec.EncodeInt(e, `,"expires_at":`, &v.ExpiresAt)
+	e.Close(start)
+}
+
+var stripeRefundNextActionDisplayDetailsFields = codec.Fields{Names: []string{"email_sent", "expires_at"}}
+
+func decodeStripeRefundNextActionDisplayDetails(d *codec.Decoder, v *stripe.RefundNextActionDisplayDetails) {
+	for i := d.Object(&stripeRefundNextActionDisplayDetailsFields); i >= 0; i = d.Next(&stripeRefundNextActionDisplayDetailsFields, i) {
+		switch i {
+		case 0:
+			decodeStripeEmailSent(d, &v.EmailSent)
+		case 1:
+			codec.DecodeInt(d, &v.ExpiresAt)
+		}
+	}
+}
+
+func encodeStripeEmailSent(e *codec.Encoder, key string, v *stripe.EmailSent) {
+	start := e.Open(key)
+	codec.EncodeInt(e, `,"email_sent_at":`, &v.EmailSentAt)
+	codec.EncodeString(e, `,"email_sent_to":`, &v.EmailSentTo)
+	e.Close(start)
+}
+
+var stripeEmailSentFields = codec.Fields{Names: []string{"email_sent_at", "email_sent_to"}}
+
+func decodeStripeEmailSent(d *codec.Decoder, v *stripe.EmailSent) {
+	for i := d.Object(&stripeEmailSentFields); i >= 0; i = d.Next(&stripeEmailSentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.EmailSentAt)
+		case 1:
+			codec.DecodeString(d, &v.EmailSentTo)
+		}
+	}
+}
+
+func encodeStripeShipping(e *codec.Encoder, key string, v *stripe.Shipping) {
+	start := e.Open(key)
+	if v.Address != nil {
+		encodeStripeAddress(e, `,"address":`, v.Address)
+	}
+	if !v.Carrier.IsZero() {
+		payload.EncodeNullable(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
+	}
+	if v.Name != nil {
+		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	}
+	if !v.Phone.IsZero() {
+		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec.EncodeString)
+	}
+	if !v.TrackingNumber.IsZero() {
+		payload.EncodeNullable(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripeShippingFields = codec.Fields{Names: []string{"address", "carrier", "name", "phone", "tracking_number"}}
+
+func decodeStripeShipping(d *codec.Decoder, v *stripe.Shipping) {
+	for i := d.Object(&stripeShippingFields); i >= 0; i = d.Next(&stripeShippingFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Address, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Carrier, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Phone, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.TrackingNumber, codec.DecodeString)
+		}
+	}
+}
+
+func encodeStripeChargeTransferData(e *codec.Encoder, key string, v *stripe.ChargeTransferData) {
+	start := e.Open(key)
+	if !v.Amount.IsZero() {
+		payload.EncodeNullable(e, `,"amount":`, &v.Amount, codec.EncodeInt)
+	}
+	v.Destination.EncodeJSON(e, `,"destination":`)
+	e.Close(start)
+}
+
+var stripeChargeTransferDataFields = codec.Fields{Names: []string{"amount", "destination"}}
+
+func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferData) {
+	for i := d.Object(&stripeChargeTransferDataFields); i >= 0; i = d.Next(&stripeChargeTransferDataFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Amount, codec.DecodeInt)
+		case 1:
+			v.Destination.DecodeJSON(d)
+		}
+	}
+}
+
+func encodePayment(e *codec.Encoder, key string, v *Payment) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"chargeId":`, &v.ChargeID)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Close(start)
+}
+
+var paymentFields = codec.Fields{Names: []string{"chargeId", "amount", "currency"}}
+
+func decodePayment(d *codec.Decoder, v *Payment) {
+	for i := d.Object(&paymentFields); i >= 0; i = d.Next(&paymentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ChargeID)
+		case 1:
+			codec.DecodeInt(d, &v.Amount)
+		case 2:
+			codec.DecodeString(d, &v.Currency)
+		}
+	}
+}
+
+func encodeFee(e *codec.Encoder, key string, v *Fee) {
+	start := e.Open(key)
+	codec.EncodeInt(e, `,"feeAmount":`, &v.FeeAmount)
+	codec.EncodeInt(e, `,"netAmount":`, &v.NetAmount)
+	e.Close(start)
+}
+
+var feeFields = codec.Fields{Names: []string{"feeAmount", "netAmount"}}
+
+func decodeFee(d *codec.Decoder, v *Fee) {
+	for i := d.Object(&feeFields); i >= 0; i = d.Next(&feeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.FeeAmount)
+		case 1:
+			codec.DecodeInt(d, &v.NetAmount)
+		}
+	}
+}
+
+var stripeChargeSucceededFields = codec.Fields{Names: []string{"id", "object", "account", "api_version", "context", "created", "data", "livemode", "pending_webhooks", "request", "type"}}
+
+func decodeStripeChargeSucceeded(d *codec.Decoder, v *stripe.ChargeSucceeded) {
+	for i := d.Object(&stripeChargeSucceededFields); i >= 0; i = d.Next(&stripeChargeSucceededFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodePointer(d, &v.Account, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.APIVersion, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Context, codec.DecodeString)
+		case 5:
+			codec.DecodeInt(d, &v.Created)
+		case 6:
+			decodeStripeChargeEventData(d, &v.Data)
+		case 7:
+			codec.DecodeBool(d, &v.Livemode)
+		case 8:
+			codec.DecodeInt(d, &v.PendingWebhooks)
+		case 9:
+			payload.DecodeNullable(d, &v.Request, decodeStripeEventRequest)
+		case 10:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeChargeEventDataFields = codec.Fields{Names: []string{"object", "previous_attributes"}}
+
+func decodeStripeChargeEventData(d *codec.Decoder, v *stripe.ChargeEventData) {
+	for i := d.Object(&stripeChargeEventDataFields); i >= 0; i = d.Next(&stripeChargeEventDataFields, i) {
+		switch i {
+		case 0:
+			decodeStripeCharge(d, &v.Object)
+		case 1:
+			codec.DecodeRaw(d, &v.PreviousAttributes)
+		}
+	}
+}
+
+var stripeEventRequestFields = codec.Fields{Names: []string{"id", "idempotency_key"}}
+
+func decodeStripeEventRequest(d *codec.Decoder, v *stripe.EventRequest) {
+	for i := d.Object(&stripeEventRequestFields); i >= 0; i = d.Next(&stripeEventRequestFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.ID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.IdempotencyKey, codec.DecodeString)
+		}
+	}
 }

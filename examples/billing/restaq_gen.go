@@ -18,7 +18,7 @@ func (b *Billing) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "billing.Billing.ChargeSucceeded",
 			Events: []string{stripe.ChargeSucceededType},
 			Func:   b.ChargeSucceeded,
-			Decode: codec.DecodeEvent[stripe.ChargeSucceeded],
+			Decode: codec.EventReader(decodeStripeChargeSucceeded),
 		},
 		recordPaymentDef.Bind(b),
 		calculateFeeDef.Bind(b),

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
+	"github.com/restaq/restaq/runtime/payload"
 	"github.com/restaq/restaq/schemas/github"
 )
 
@@ -35,50 +37,1373 @@ var _ struct {
 	Commit     string `json:"commit"`
 } = Image{} // a field or tag changed: run go generate
 
+var _ struct {
+	Version    string   `json:"version"`
+	Repository string   `json:"repository"`
+	Commit     string   `json:"commit"`
+	Regions    []string `json:"regions"`
+} = ReleaseApproved{} // a field or tag changed: run go generate
+
+var _ struct {
+	EnabledBy     *github.User                `json:"enabled_by"`
+	MergeMethod   github.AutoMergeMergeMethod `json:"merge_method"`
+	CommitTitle   *string                     `json:"commit_title"`
+	CommitMessage *string                     `json:"commit_message"`
+} = github.AutoMerge{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID        string           `json:"id"`
+	TreeID    string           `json:"tree_id"`
+	Distinct  bool             `json:"distinct"`
+	Message   string           `json:"message"`
+	Timestamp payload.Time     `json:"timestamp"`
+	URL       string           `json:"url"`
+	Author    github.Committer `json:"author"`
+	Committer github.Committer `json:"committer"`
+	Added     []string         `json:"added"`
+	Modified  []string         `json:"modified"`
+	Removed   []string         `json:"removed"`
+} = github.Commit{} // a field or tag changed: run go generate
+
+var _ struct {
+	Name     string        `json:"name"`
+	Email    *string       `json:"email"`
+	Date     *payload.Time `json:"date,omitempty"`
+	Username *string       `json:"username,omitempty"`
+} = github.Committer{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID     int64  `json:"id"`
+	NodeID string `json:"node_id"`
+} = github.InstallationLite{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID          int64   `json:"id"`
+	NodeID      string  `json:"node_id"`
+	URL         string  `json:"url"`
+	Name        string  `json:"name"`
+	Description *string `json:"description"`
+	Color       string  `json:"color"`
+	Default     bool    `json:"default"`
+} = github.Label{} // a field or tag changed: run go generate
+
+var _ struct {
+	Key    string  `json:"key"`
+	Name   string  `json:"name"`
+	SpdxID string  `json:"spdx_id"`
+	URL    *string `json:"url"`
+	NodeID string  `json:"node_id"`
+} = github.License{} // a field or tag changed: run go generate
+
+var _ struct {
+	Href string `json:"href"`
+} = github.Link{} // a field or tag changed: run go generate
+
+var _ struct {
+	URL          string                `json:"url"`
+	HTMLURL      string                `json:"html_url"`
+	LabelsURL    string                `json:"labels_url"`
+	ID           int64                 `json:"id"`
+	NodeID       string                `json:"node_id"`
+	Number       int64                 `json:"number"`
+	Title        string                `json:"title"`
+	Description  *string               `json:"description"`
+	Creator      github.User           `json:"creator"`
+	OpenIssues   int64                 `json:"open_issues"`
+	ClosedIssues int64                 `json:"closed_issues"`
+	State        github.MilestoneState `json:"state"`
+	CreatedAt    payload.Time          `json:"created_at"`
+	UpdatedAt    payload.Time          `json:"updated_at"`
+	DueOn        *payload.Time         `json:"due_on"`
+	ClosedAt     *payload.Time         `json:"closed_at"`
+} = github.Milestone{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login            string  `json:"login"`
+	ID               int64   `json:"id"`
+	NodeID           string  `json:"node_id"`
+	URL              string  `json:"url"`
+	HTMLURL          *string `json:"html_url,omitempty"`
+	ReposURL         string  `json:"repos_url"`
+	EventsURL        string  `json:"events_url"`
+	HooksURL         string  `json:"hooks_url"`
+	IssuesURL        string  `json:"issues_url"`
+	MembersURL       string  `json:"members_url"`
+	PublicMembersURL string  `json:"public_members_url"`
+	AvatarURL        string  `json:"avatar_url"`
+	Description      *string `json:"description"`
+} = github.Organization{} // a field or tag changed: run go generate
+
+var _ struct {
+	URL                 string                                     `json:"url"`
+	ID                  int64                                      `json:"id"`
+	NodeID              string                                     `json:"node_id"`
+	HTMLURL             string                                     `json:"html_url"`
+	DiffURL             string                                     `json:"diff_url"`
+	PatchURL            string                                     `json:"patch_url"`
+	IssueURL            string                                     `json:"issue_url"`
+	Number              int64                                      `json:"number"`
+	State               github.PullRequestState                    `json:"state"`
+	Locked              bool                                       `json:"locked"`
+	Title               string                                     `json:"title"`
+	User                github.User                                `json:"user"`
+	Body                *string                                    `json:"body"`
+	CreatedAt           payload.Time                               `json:"created_at"`
+	UpdatedAt           payload.Time                               `json:"updated_at"`
+	ClosedAt            *payload.Time                              `json:"closed_at"`
+	MergedAt            *payload.Time                              `json:"merged_at"`
+	MergeCommitSHA      *string                                    `json:"merge_commit_sha"`
+	Assignee            *github.User                               `json:"assignee"`
+	Assignees           []github.User                              `json:"assignees"`
+	RequestedReviewers  []github.PullRequestRequestedReviewersItem `json:"requested_reviewers"`
+	RequestedTeams      []github.Team                              `json:"requested_teams"`
+	Labels              []github.Label                             `json:"labels"`
+	Milestone           *github.Milestone                          `json:"milestone"`
+	CommitsURL          string                                     `json:"commits_url"`
+	ReviewCommentsURL   string                                     `json:"review_comments_url"`
+	ReviewCommentURL    string                                     `json:"review_comment_url"`
+	CommentsURL         string                                     `json:"comments_url"`
+	StatusesURL         string                                     `json:"statuses_url"`
+	Head                github.PullRequestHead                     `json:"head"`
+	Base                github.PullRequestBase                     `json:"base"`
+	Links               github.PullRequestLinks                    `json:"_links"`
+	AuthorAssociation   github.AuthorAssociation                   `json:"author_association"`
+	AutoMerge           *github.AutoMerge                          `json:"auto_merge"`
+	ActiveLockReason    *github.PullRequestActiveLockReason        `json:"active_lock_reason"`
+	Draft               bool                                       `json:"draft"`
+	Merged              *bool                                      `json:"merged"`
+	Mergeable           *bool                                      `json:"mergeable"`
+	Rebaseable          *bool                                      `json:"rebaseable"`
+	MergeableState      string                                     `json:"mergeable_state"`
+	MergedBy            *github.User                               `json:"merged_by"`
+	Comments            int64                                      `json:"comments"`
+	ReviewComments      int64                                      `json:"review_comments"`
+	MaintainerCanModify bool                                       `json:"maintainer_can_modify"`
+	Commits             int64                                      `json:"commits"`
+	Additions           int64                                      `json:"additions"`
+	Deletions           int64                                      `json:"deletions"`
+	ChangedFiles        int64                                      `json:"changed_files"`
+} = github.PullRequest{} // a field or tag changed: run go generate
+
+var _ struct {
+	Label string            `json:"label"`
+	Ref   string            `json:"ref"`
+	SHA   string            `json:"sha"`
+	User  github.User       `json:"user"`
+	Repo  github.Repository `json:"repo"`
+} = github.PullRequestBase{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestClosed{} // a field or tag changed: run go generate
+
+var _ struct {
+	Label string             `json:"label"`
+	Ref   string             `json:"ref"`
+	SHA   string             `json:"sha"`
+	User  github.User        `json:"user"`
+	Repo  *github.Repository `json:"repo"`
+} = github.PullRequestHead{} // a field or tag changed: run go generate
+
+var _ struct {
+	Self           github.Link `json:"self"`
+	HTML           github.Link `json:"html"`
+	Issue          github.Link `json:"issue"`
+	Comments       github.Link `json:"comments"`
+	ReviewComments github.Link `json:"review_comments"`
+	ReviewComment  github.Link `json:"review_comment"`
+	Commits        github.Link `json:"commits"`
+	Statuses       github.Link `json:"statuses"`
+} = github.PullRequestLinks{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login               *string                         `json:"login,omitempty"`
+	ID                  int64                           `json:"id"`
+	NodeID              string                          `json:"node_id"`
+	Name                *string                         `json:"name,omitempty"`
+	Email               payload.Nullable[string]        `json:"email,omitzero"`
+	AvatarURL           *string                         `json:"avatar_url,omitempty"`
+	GravatarID          *string                         `json:"gravatar_id,omitempty"`
+	URL                 string                          `json:"url"`
+	HTMLURL             string                          `json:"html_url"`
+	FollowersURL        *string                         `json:"followers_url,omitempty"`
+	FollowingURL        *string                         `json:"following_url,omitempty"`
+	GistsURL            *string                         `json:"gists_url,omitempty"`
+	StarredURL          *string                         `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                         `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                         `json:"organizations_url,omitempty"`
+	ReposURL            *string                         `json:"repos_url,omitempty"`
+	EventsURL           *string                         `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                         `json:"received_events_url,omitempty"`
+	Type                *github.UserType                `json:"type,omitempty"`
+	SiteAdmin           *bool                           `json:"site_admin,omitempty"`
+	Slug                *string                         `json:"slug,omitempty"`
+	Description         payload.Nullable[string]        `json:"description,omitzero"`
+	Privacy             *github.TeamPrivacy             `json:"privacy,omitempty"`
+	MembersURL          *string                         `json:"members_url,omitempty"`
+	RepositoriesURL     *string                         `json:"repositories_url,omitempty"`
+	Permission          *string                         `json:"permission,omitempty"`
+	Parent              *github.TeamParent              `json:"parent,omitempty"`
+	NotificationSetting *github.TeamNotificationSetting `json:"notification_setting,omitempty"`
+} = github.PullRequestRequestedReviewersItem{} // a field or tag changed: run go generate
+
+var _ struct {
+	Ref          string                   `json:"ref"`
+	Before       string                   `json:"before"`
+	After        string                   `json:"after"`
+	Created      bool                     `json:"created"`
+	Deleted      bool                     `json:"deleted"`
+	Forced       bool                     `json:"forced"`
+	BaseRef      *string                  `json:"base_ref"`
+	Compare      string                   `json:"compare"`
+	Commits      []github.Commit          `json:"commits"`
+	HeadCommit   *github.Commit           `json:"head_commit"`
+	Repository   github.Repository        `json:"repository"`
+	Pusher       github.Committer         `json:"pusher"`
+	Sender       github.User              `json:"sender"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+} = github.PushEvent{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                        int64                         `json:"id"`
+	NodeID                    string                        `json:"node_id"`
+	Name                      string                        `json:"name"`
+	FullName                  string                        `json:"full_name"`
+	Private                   bool                          `json:"private"`
+	Owner                     github.User                   `json:"owner"`
+	HTMLURL                   string                        `json:"html_url"`
+	Description               *string                       `json:"description"`
+	Fork                      bool                          `json:"fork"`
+	URL                       string                        `json:"url"`
+	ForksURL                  string                        `json:"forks_url"`
+	KeysURL                   string                        `json:"keys_url"`
+	CollaboratorsURL          string                        `json:"collaborators_url"`
+	TeamsURL                  string                        `json:"teams_url"`
+	HooksURL                  string                        `json:"hooks_url"`
+	IssueEventsURL            string                        `json:"issue_events_url"`
+	EventsURL                 string                        `json:"events_url"`
+	AssigneesURL              string                        `json:"assignees_url"`
+	BranchesURL               string                        `json:"branches_url"`
+	TagsURL                   string                        `json:"tags_url"`
+	BlobsURL                  string                        `json:"blobs_url"`
+	GitTagsURL                string                        `json:"git_tags_url"`
+	GitRefsURL                string                        `json:"git_refs_url"`
+	TreesURL                  string                        `json:"trees_url"`
+	StatusesURL               string                        `json:"statuses_url"`
+	LanguagesURL              string                        `json:"languages_url"`
+	StargazersURL             string                        `json:"stargazers_url"`
+	ContributorsURL           string                        `json:"contributors_url"`
+	SubscribersURL            string                        `json:"subscribers_url"`
+	SubscriptionURL           string                        `json:"subscription_url"`
+	CommitsURL                string                        `json:"commits_url"`
+	GitCommitsURL             string                        `json:"git_commits_url"`
+	CommentsURL               string                        `json:"comments_url"`
+	IssueCommentURL           string                        `json:"issue_comment_url"`
+	ContentsURL               string                        `json:"contents_url"`
+	CompareURL                string                        `json:"compare_url"`
+	MergesURL                 string                        `json:"merges_url"`
+	ArchiveURL                string                        `json:"archive_url"`
+	DownloadsURL              string                        `json:"downloads_url"`
+	IssuesURL                 string                        `json:"issues_url"`
+	PullsURL                  string                        `json:"pulls_url"`
+	MilestonesURL             string                        `json:"milestones_url"`
+	NotificationsURL          string                        `json:"notifications_url"`
+	LabelsURL                 string                        `json:"labels_url"`
+	ReleasesURL               string                        `json:"releases_url"`
+	DeploymentsURL            string                        `json:"deployments_url"`
+	CreatedAt                 payload.Time                  `json:"created_at"`
+	UpdatedAt                 payload.Time                  `json:"updated_at"`
+	PushedAt                  *payload.Time                 `json:"pushed_at"`
+	GitURL                    string                        `json:"git_url"`
+	SSHURL                    string                        `json:"ssh_url"`
+	CloneURL                  string                        `json:"clone_url"`
+	SvnURL                    string                        `json:"svn_url"`
+	Homepage                  *string                       `json:"homepage"`
+	Size                      int64                         `json:"size"`
+	StargazersCount           int64                         `json:"stargazers_count"`
+	WatchersCount             int64                         `json:"watchers_count"`
+	Language                  *string                       `json:"language"`
+	HasIssues                 bool                          `json:"has_issues"`
+	HasProjects               bool                          `json:"has_projects"`
+	HasDownloads              bool                          `json:"has_downloads"`
+	HasWiki                   bool                          `json:"has_wiki"`
+	HasPages                  bool                          `json:"has_pages"`
+	HasDiscussions            *bool                         `json:"has_discussions,omitempty"`
+	ForksCount                int64                         `json:"forks_count"`
+	MirrorURL                 *string                       `json:"mirror_url"`
+	Archived                  bool                          `json:"archived"`
+	Disabled                  *bool                         `json:"disabled,omitempty"`
+	OpenIssuesCount           int64                         `json:"open_issues_count"`
+	License                   *github.License               `json:"license"`
+	Forks                     int64                         `json:"forks"`
+	OpenIssues                int64                         `json:"open_issues"`
+	Watchers                  int64                         `json:"watchers"`
+	Stargazers                *int64                        `json:"stargazers,omitempty"`
+	DefaultBranch             string                        `json:"default_branch"`
+	AllowSquashMerge          *bool                         `json:"allow_squash_merge,omitempty"`
+	AllowMergeCommit          *bool                         `json:"allow_merge_commit,omitempty"`
+	AllowRebaseMerge          *bool                         `json:"allow_rebase_merge,omitempty"`
+	AllowAutoMerge            *bool                         `json:"allow_auto_merge,omitempty"`
+	AllowForking              *bool                         `json:"allow_forking,omitempty"`
+	AllowUpdateBranch         *bool                         `json:"allow_update_branch,omitempty"`
+	UseSquashPrTitleAsDefault *bool                         `json:"use_squash_pr_title_as_default,omitempty"`
+	SquashMergeCommitMessage  *string                       `json:"squash_merge_commit_message,omitempty"`
+	SquashMergeCommitTitle    *string                       `json:"squash_merge_commit_title,omitempty"`
+	MergeCommitMessage        *string                       `json:"merge_commit_message,omitempty"`
+	MergeCommitTitle          *string                       `json:"merge_commit_title,omitempty"`
+	IsTemplate                bool                          `json:"is_template"`
+	WebCommitSignoffRequired  bool                          `json:"web_commit_signoff_required"`
+	Topics                    []string                      `json:"topics"`
+	Visibility                github.RepositoryVisibility   `json:"visibility"`
+	DeleteBranchOnMerge       *bool                         `json:"delete_branch_on_merge,omitempty"`
+	MasterBranch              *string                       `json:"master_branch,omitempty"`
+	Permissions               *github.RepositoryPermissions `json:"permissions,omitempty"`
+	Public                    *bool                         `json:"public,omitempty"`
+	Organization              *string                       `json:"organization,omitempty"`
+	CustomProperties          map[string]json.RawMessage    `json:"custom_properties"`
+} = github.Repository{} // a field or tag changed: run go generate
+
+var _ struct {
+	Pull     bool  `json:"pull"`
+	Push     bool  `json:"push"`
+	Admin    bool  `json:"admin"`
+	Maintain *bool `json:"maintain,omitempty"`
+	Triage   *bool `json:"triage,omitempty"`
+} = github.RepositoryPermissions{} // a field or tag changed: run go generate
+
+var _ struct {
+	Name                string                          `json:"name"`
+	ID                  int64                           `json:"id"`
+	NodeID              string                          `json:"node_id"`
+	Slug                string                          `json:"slug"`
+	Description         *string                         `json:"description"`
+	Privacy             github.TeamPrivacy              `json:"privacy"`
+	URL                 string                          `json:"url"`
+	HTMLURL             string                          `json:"html_url"`
+	MembersURL          string                          `json:"members_url"`
+	RepositoriesURL     string                          `json:"repositories_url"`
+	Permission          string                          `json:"permission"`
+	Parent              *github.TeamParent              `json:"parent,omitempty"`
+	NotificationSetting *github.TeamNotificationSetting `json:"notification_setting,omitempty"`
+} = github.Team{} // a field or tag changed: run go generate
+
+var _ struct {
+	Name                string                                `json:"name"`
+	ID                  int64                                 `json:"id"`
+	NodeID              string                                `json:"node_id"`
+	Slug                string                                `json:"slug"`
+	Description         *string                               `json:"description"`
+	Privacy             github.TeamParentPrivacy              `json:"privacy"`
+	URL                 string                                `json:"url"`
+	HTMLURL             string                                `json:"html_url"`
+	MembersURL          string                                `json:"members_url"`
+	RepositoriesURL     string                                `json:"repositories_url"`
+	Permission          string                                `json:"permission"`
+	NotificationSetting *github.TeamParentNotificationSetting `json:"notification_setting,omitempty"`
+} = github.TeamParent{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login             string                   `json:"login"`
+	ID                int64                    `json:"id"`
+	NodeID            string                   `json:"node_id"`
+	Name              *string                  `json:"name,omitempty"`
+	Email             payload.Nullable[string] `json:"email,omitzero"`
+	AvatarURL         string                   `json:"avatar_url"`
+	GravatarID        string                   `json:"gravatar_id"`
+	URL               string                   `json:"url"`
+	HTMLURL           string                   `json:"html_url"`
+	FollowersURL      string                   `json:"followers_url"`
+	FollowingURL      string                   `json:"following_url"`
+	GistsURL          string                   `json:"gists_url"`
+	StarredURL        string                   `json:"starred_url"`
+	SubscriptionsURL  string                   `json:"subscriptions_url"`
+	OrganizationsURL  string                   `json:"organizations_url"`
+	ReposURL          string                   `json:"repos_url"`
+	EventsURL         string                   `json:"events_url"`
+	ReceivedEventsURL string                   `json:"received_events_url"`
+	Type              github.UserType          `json:"type"`
+	SiteAdmin         bool                     `json:"site_admin"`
+} = github.User{} // a field or tag changed: run go generate
+
 var linkIssuesCodec = restaq.Codec[linkIssuesIn, restaq.None]{
-	AppendIn: func(dst []byte, in *linkIssuesIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.commit, &in.message)
-	},
-	DecodeIn: func(data []byte, in *linkIssuesIn) error {
-		return codec.DecodeTuple(data, &in.commit, &in.message)
-	},
+	AppendIn: codec.Appender(encodeLinkIssuesIn),
+	DecodeIn: codec.Reader(decodeLinkIssuesIn),
 }
 
 var buildImageCodec = restaq.Codec[buildImageIn, Image]{
-	AppendIn: func(dst []byte, in *buildImageIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.repository, &in.commit)
-	},
-	DecodeIn: func(data []byte, in *buildImageIn) error {
-		return codec.DecodeTuple(data, &in.repository, &in.commit)
-	},
-	AppendOut: codec.Append[Image],
-	DecodeOut: codec.Decode[Image],
+	AppendIn:  codec.Appender(encodeBuildImageIn),
+	DecodeIn:  codec.Reader(decodeBuildImageIn),
+	AppendOut: codec.Appender(encodeImage),
+	DecodeOut: codec.Reader(decodeImage),
 	Shape:     "ea401af60ac3b38f",
 }
 
 var deployCodec = restaq.Codec[deployIn, restaq.None]{
-	AppendIn: func(dst []byte, in *deployIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.image, &in.region)
-	},
-	DecodeIn: func(data []byte, in *deployIn) error {
-		return codec.DecodeTuple(data, &in.image, &in.region)
-	},
+	AppendIn: codec.Appender(encodeDeployIn),
+	DecodeIn: codec.Reader(decodeDeployIn),
 }
 
 var removePreviewCodec = restaq.Codec[removePreviewIn, restaq.None]{
-	AppendIn: func(dst []byte, in *removePreviewIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.repository, &in.number)
-	},
-	DecodeIn: func(data []byte, in *removePreviewIn) error {
-		return codec.DecodeTuple(data, &in.repository, &in.number)
-	},
+	AppendIn: codec.Appender(encodeRemovePreviewIn),
+	DecodeIn: codec.Reader(decodeRemovePreviewIn),
 }
 
 var announceCodec = restaq.Codec[announceIn, restaq.None]{
-	AppendIn: func(dst []byte, in *announceIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.version)
-	},
-	DecodeIn: func(data []byte, in *announceIn) error {
-		return codec.DecodeTuple(data, &in.version)
-	},
+	AppendIn: codec.Appender(encodeAnnounceIn),
+	DecodeIn: codec.Reader(decodeAnnounceIn),
+}
+
+func encodeLinkIssuesIn(e *codec.Encoder, key string, in *linkIssuesIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.commit)
+	codec.EncodeString(e, ",", &in.message)
+	e.CloseArray(start)
+}
+
+func decodeLinkIssuesIn(d *codec.Decoder, in *linkIssuesIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.commit)
+	d.Token(',')
+	codec.DecodeString(d, &in.message)
+	d.Token(']')
+}
+
+func encodeBuildImageIn(e *codec.Encoder, key string, in *buildImageIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.repository)
+	codec.EncodeString(e, ",", &in.commit)
+	e.CloseArray(start)
+}
+
+func decodeBuildImageIn(d *codec.Decoder, in *buildImageIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.repository)
+	d.Token(',')
+	codec.DecodeString(d, &in.commit)
+	d.Token(']')
+}
+
+func encodeDeployIn(e *codec.Encoder, key string, in *deployIn) {
+	start := e.Open(key)
+	encodeImage(e, ",", &in.image)
+	codec.EncodeString(e, ",", &in.region)
+	e.CloseArray(start)
+}
+
+func decodeDeployIn(d *codec.Decoder, in *deployIn) {
+	d.Token('[')
+	decodeImage(d, &in.image)
+	d.Token(',')
+	codec.DecodeString(d, &in.region)
+	d.Token(']')
+}
+
+func encodeRemovePreviewIn(e *codec.Encoder, key string, in *removePreviewIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.repository)
+	codec.EncodeInt(e, ",", &in.number)
+	e.CloseArray(start)
+}
+
+func decodeRemovePreviewIn(d *codec.Decoder, in *removePreviewIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.repository)
+	d.Token(',')
+	codec.DecodeInt(d, &in.number)
+	d.Token(']')
+}
+
+func encodeAnnounceIn(e *codec.Encoder, key string, in *announceIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.version)
+	e.CloseArray(start)
+}
+
+func decodeAnnounceIn(d *codec.Decoder, in *announceIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.version)
+	d.Token(']')
+}
+
+func encodeImage(e *codec.Encoder, key string, v *Image) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"repository":`, &v.Repository)
+	codec.EncodeString(e, `,"commit":`, &v.Commit)
+	e.Close(start)
+}
+
+var imageFields = codec.Fields{Names: []string{"repository", "commit"}}
+
+func decodeImage(d *codec.Decoder, v *Image) {
+	for i := d.Object(&imageFields); i >= 0; i = d.Next(&imageFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Repository)
+		case 1:
+			codec.DecodeString(d, &v.Commit)
+		}
+	}
+}
+
+var githubPushEventFields = codec.Fields{Names: []string{"ref", "before", "after", "created", "deleted", "forced", "base_ref", "compare", "commits", "head_commit", "repository", "pusher", "sender", "installation", "organization"}}
+
+func decodeGithubPushEvent(d *codec.Decoder, v *github.PushEvent) {
+	for i := d.Object(&githubPushEventFields); i >= 0; i = d.Next(&githubPushEventFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Ref)
+		case 1:
+			codec.DecodeString(d, &v.Before)
+		case 2:
+			codec.DecodeString(d, &v.After)
+		case 3:
+			codec.DecodeBool(d, &v.Created)
+		case 4:
+			codec.DecodeBool(d, &v.Deleted)
+		case 5:
+			codec.DecodeBool(d, &v.Forced)
+		case 6:
+			codec.DecodePointer(d, &v.BaseRef, codec.DecodeString)
+		case 7:
+			codec.DecodeString(d, &v.Compare)
+		case 8:
+			codec.DecodeSlice(d, &v.Commits, decodeGithubCommit)
+		case 9:
+			codec.DecodePointer(d, &v.HeadCommit, decodeGithubCommit)
+		case 10:
+			decodeGithubRepository(d, &v.Repository)
+		case 11:
+			decodeGithubCommitter(d, &v.Pusher)
+		case 12:
+			decodeGithubUser(d, &v.Sender)
+		case 13:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 14:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		}
+	}
+}
+
+var githubCommitFields = codec.Fields{Names: []string{"id", "tree_id", "distinct", "message", "timestamp", "url", "author", "committer", "added", "modified", "removed"}}
+
+func decodeGithubCommit(d *codec.Decoder, v *github.Commit) {
+	for i := d.Object(&githubCommitFields); i >= 0; i = d.Next(&githubCommitFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.TreeID)
+		case 2:
+			codec.DecodeBool(d, &v.Distinct)
+		case 3:
+			codec.DecodeString(d, &v.Message)
+		case 4:
+			v.Timestamp.DecodeJSON(d)
+		case 5:
+			codec.DecodeString(d, &v.URL)
+		case 6:
+			decodeGithubCommitter(d, &v.Author)
+		case 7:
+			decodeGithubCommitter(d, &v.Committer)
+		case 8:
+			codec.DecodeSlice(d, &v.Added, codec.DecodeString)
+		case 9:
+			codec.DecodeSlice(d, &v.Modified, codec.DecodeString)
+		case 10:
+			codec.DecodeSlice(d, &v.Removed, codec.DecodeString)
+		}
+	}
+}
+
+var githubCommitterFields = codec.Fields{Names: []string{"name", "email", "date", "username"}}
+
+func decodeGithubCommitter(d *codec.Decoder, v *github.Committer) {
+	for i := d.Object(&githubCommitterFields); i >= 0; i = d.Next(&githubCommitterFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Name)
+		case 1:
+			codec.DecodePointer(d, &v.Email, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Date, payload.DecodeValue)
+		case 3:
+			codec.DecodePointer(d, &v.Username, codec.DecodeString)
+		}
+	}
+}
+
+var githubRepositoryFields = codec.Fields{Names: []string{"id", "node_id", "name", "full_name", "private", "owner", "html_url", "description", "fork", "url", "forks_url", "keys_url", "collaborators_url", "teams_url", "hooks_url", "issue_events_url", "events_url", "assignees_url", "branches_url", "tags_url", "blobs_url", "git_tags_url", "git_refs_url", "trees_url", "statuses_url", "languages_url", "stargazers_url", "contributors_url", "subscribers_url", "subscription_url", "commits_url", "git_commits_url", "comments_url", "issue_comment_url", "contents_url", "compare_url", "merges_url", "archive_url", "downloads_url", "issues_url", "pulls_url", "milestones_url", "notifications_url", "labels_url", "releases_url", "deployments_url", "created_at", "updated_at", "pushed_at", "git_url", "ssh_url", "clone_url", "svn_url", "homepage", "size", "stargazers_count", "watchers_count", "language", "has_issues", "has_projects", "has_downloads", "has_wiki", "has_pages", "has_discussions", "forks_count", "mirror_url", "archived", "disabled", "open_issues_count", "license", "forks", "open_issues", "watchers", "stargazers", "default_branch", "allow_squash_merge", "allow_merge_commit", "allow_rebase_merge", "allow_auto_merge", "allow_forking", "allow_update_branch", "use_squash_pr_title_as_default", "squash_merge_commit_message", "squash_merge_commit_title", "merge_commit_message", "merge_commit_title", "is_template", "web_commit_signoff_required", "topics", "visibility", "delete_branch_on_merge", "master_branch", "permissions", "public", "organization", "custom_properties"}}
+
+func decodeGithubRepository(d *codec.Decoder, v *github.Repository) {
+	for i := d.Object(&githubRepositoryFields); i >= 0; i = d.Next(&githubRepositoryFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		case 2:
+			codec.DecodeString(d, &v.Name)
+		case 3:
+			codec.DecodeString(d, &v.FullName)
+		case 4:
+			codec.DecodeBool(d, &v.Private)
+		case 5:
+			decodeGithubUser(d, &v.Owner)
+		case 6:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 7:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 8:
+			codec.DecodeBool(d, &v.Fork)
+		case 9:
+			codec.DecodeString(d, &v.URL)
+		case 10:
+			codec.DecodeString(d, &v.ForksURL)
+		case 11:
+			codec.DecodeString(d, &v.KeysURL)
+		case 12:
+			codec.DecodeString(d, &v.CollaboratorsURL)
+		case 13:
+			codec.DecodeString(d, &v.TeamsURL)
+		case 14:
+			codec.DecodeString(d, &v.HooksURL)
+		case 15:
+			codec.DecodeString(d, &v.IssueEventsURL)
+		case 16:
+			codec.DecodeString(d, &v.EventsURL)
+		case 17:
+			codec.DecodeString(d, &v.AssigneesURL)
+		case 18:
+			codec.DecodeString(d, &v.BranchesURL)
+		case 19:
+			codec.DecodeString(d, &v.TagsURL)
+		case 20:
+			codec.DecodeString(d, &v.BlobsURL)
+		case 21:
+			codec.DecodeString(d, &v.GitTagsURL)
+		case 22:
+			codec.DecodeString(d, &v.GitRefsURL)
+		case 23:
+			codec.DecodeString(d, &v.TreesURL)
+		case 24:
+			codec.DecodeString(d, &v.StatusesURL)
+		case 25:
+			codec.DecodeString(d, &v.LanguagesURL)
+		case 26:
+			codec.DecodeString(d, &v.StargazersURL)
+		case 27:
+			codec.DecodeString(d, &v.ContributorsURL)
+		case 28:
+			codec.DecodeString(d, &v.SubscribersURL)
+		case 29:
+			codec.DecodeString(d, &v.SubscriptionURL)
+		case 30:
+			codec.DecodeString(d, &v.CommitsURL)
+		case 31:
+			codec.DecodeString(d, &v.GitCommitsURL)
+		case 32:
+			codec.DecodeString(d, &v.CommentsURL)
+		case 33:
+			codec.DecodeString(d, &v.IssueCommentURL)
+		case 34:
+			codec.DecodeString(d, &v.ContentsURL)
+		case 35:
+			codec.DecodeString(d, &v.CompareURL)
+		case 36:
+			codec.DecodeString(d, &v.MergesURL)
+		case 37:
+			codec.DecodeString(d, &v.ArchiveURL)
+		case 38:
+			codec.DecodeString(d, &v.DownloadsURL)
+		case 39:
+			codec.DecodeString(d, &v.IssuesURL)
+		case 40:
+			codec.DecodeString(d, &v.PullsURL)
+		case 41:
+			codec.DecodeString(d, &v.MilestonesURL)
+		case 42:
+			codec.DecodeString(d, &v.NotificationsURL)
+		case 43:
+			codec.DecodeString(d, &v.LabelsURL)
+		case 44:
+			codec.DecodeString(d, &v.ReleasesURL)
+		case 45:
+			codec.DecodeString(d, &v.DeploymentsURL)
+		case 46:
+			v.CreatedAt.DecodeJSON(d)
+		case 47:
+			v.UpdatedAt.DecodeJSON(d)
+		case 48:
+			codec.DecodePointer(d, &v.PushedAt, payload.DecodeValue)
+		case 49:
+			codec.DecodeString(d, &v.GitURL)
+		case 50:
+			codec.DecodeString(d, &v.SSHURL)
+		case 51:
+			codec.DecodeString(d, &v.CloneURL)
+		case 52:
+			codec.DecodeString(d, &v.SvnURL)
+		case 53:
+			codec.DecodePointer(d, &v.Homepage, codec.DecodeString)
+		case 54:
+			codec.DecodeInt(d, &v.Size)
+		case 55:
+			codec.DecodeInt(d, &v.StargazersCount)
+		case 56:
+			codec.DecodeInt(d, &v.WatchersCount)
+		case 57:
+			codec.DecodePointer(d, &v.Language, codec.DecodeString)
+		case 58:
+			codec.DecodeBool(d, &v.HasIssues)
+		case 59:
+			codec.DecodeBool(d, &v.HasProjects)
+		case 60:
+			codec.DecodeBool(d, &v.HasDownloads)
+		case 61:
+			codec.DecodeBool(d, &v.HasWiki)
+		case 62:
+			codec.DecodeBool(d, &v.HasPages)
+		case 63:
+			codec.DecodePointer(d, &v.HasDiscussions, codec.DecodeBool)
+		case 64:
+			codec.DecodeInt(d, &v.ForksCount)
+		case 65:
+			codec.DecodePointer(d, &v.MirrorURL, codec.DecodeString)
+		case 66:
+			codec.DecodeBool(d, &v.Archived)
+		case 67:
+			codec.DecodePointer(d, &v.Disabled, codec.DecodeBool)
+		case 68:
+			codec.DecodeInt(d, &v.OpenIssuesCount)
+		case 69:
+			codec.DecodePointer(d, &v.License, decodeGithubLicense)
+		case 70:
+			codec.DecodeInt(d, &v.Forks)
+		case 71:
+			codec.DecodeInt(d, &v.OpenIssues)
+		case 72:
+			codec.DecodeInt(d, &v.Watchers)
+		case 73:
+			codec.DecodePointer(d, &v.Stargazers, codec.DecodeInt)
+		case 74:
+			codec.DecodeString(d, &v.DefaultBranch)
+		case 75:
+			codec.DecodePointer(d, &v.AllowSquashMerge, codec.DecodeBool)
+		case 76:
+			codec.DecodePointer(d, &v.AllowMergeCommit, codec.DecodeBool)
+		case 77:
+			codec.DecodePointer(d, &v.AllowRebaseMerge, codec.DecodeBool)
+		case 78:
+			codec.DecodePointer(d, &v.AllowAutoMerge, codec.DecodeBool)
+		case 79:
+			codec.DecodePointer(d, &v.AllowForking, codec.DecodeBool)
+		case 80:
+			codec.DecodePointer(d, &v.AllowUpdateBranch, codec.DecodeBool)
+		case 81:
+			codec.DecodePointer(d, &v.UseSquashPrTitleAsDefault, codec.DecodeBool)
+		case 82:
+			codec.DecodePointer(d, &v.SquashMergeCommitMessage, codec.DecodeString)
+		case 83:
+			codec.DecodePointer(d, &v.SquashMergeCommitTitle, codec.DecodeString)
+		case 84:
+			codec.DecodePointer(d, &v.MergeCommitMessage, codec.DecodeString)
+		case 85:
+			codec.DecodePointer(d, &v.MergeCommitTitle, codec.DecodeString)
+		case 86:
+			codec.DecodeBool(d, &v.IsTemplate)
+		case 87:
+			codec.DecodeBool(d, &v.WebCommitSignoffRequired)
+		case 88:
+			codec.DecodeSlice(d, &v.Topics, codec.DecodeString)
+		case 89:
+			codec.DecodeString(d, &v.Visibility)
+		case 90:
+			codec.DecodePointer(d, &v.DeleteBranchOnMerge, codec.DecodeBool)
+		case 91:
+			codec.DecodePointer(d, &v.MasterBranch, codec.DecodeString)
+		case 92:
+			codec.DecodePointer(d, &v.Permissions, decodeGithubRepositoryPermissions)
+		case 93:
+			codec.DecodePointer(d, &v.Public, codec.DecodeBool)
+		case 94:
+			codec.DecodePointer(d, &v.Organization, codec.DecodeString)
+		case 95:
+			codec.DecodeMap(d, &v.CustomProperties, codec.DecodeRaw)
+		}
+	}
+}
+
+var githubUserFields = codec.Fields{Names: []string{"login", "id", "node_id", "name", "email", "avatar_url", "gravatar_id", "url", "html_url", "followers_url", "following_url", "gists_url", "starred_url", "subscriptions_url", "organizations_url", "repos_url", "events_url", "received_events_url", "type", "site_admin"}}
+
+func decodeGithubUser(d *codec.Decoder, v *github.User) {
+	for i := d.Object(&githubUserFields); i >= 0; i = d.Next(&githubUserFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Login)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.AvatarURL)
+		case 6:
+			codec.DecodeString(d, &v.GravatarID)
+		case 7:
+			codec.DecodeString(d, &v.URL)
+		case 8:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 9:
+			codec.DecodeString(d, &v.FollowersURL)
+		case 10:
+			codec.DecodeString(d, &v.FollowingURL)
+		case 11:
+			codec.DecodeString(d, &v.GistsURL)
+		case 12:
+			codec.DecodeString(d, &v.StarredURL)
+		case 13:
+			codec.DecodeString(d, &v.SubscriptionsURL)
+		case 14:
+			codec.DecodeString(d, &v.OrganizationsURL)
+		case 15:
+			codec.DecodeString(d, &v.ReposURL)
+		case 16:
+			codec.DecodeString(d, &v.EventsURL)
+		case 17:
+			codec.DecodeString(d, &v.ReceivedEventsURL)
+		case 18:
+			codec.DecodeString(d, &v.Type)
+		case 19:
+			codec.DecodeBool(d, &v.SiteAdmin)
+		}
+	}
+}
+
+var githubLicenseFields = codec.Fields{Names: []string{"key", "name", "spdx_id", "url", "node_id"}}
+
+func decodeGithubLicense(d *codec.Decoder, v *github.License) {
+	for i := d.Object(&githubLicenseFields); i >= 0; i = d.Next(&githubLicenseFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Key)
+		case 1:
+			codec.DecodeString(d, &v.Name)
+		case 2:
+			codec.DecodeString(d, &v.SpdxID)
+		case 3:
+			codec.DecodePointer(d, &v.URL, codec.DecodeString)
+		case 4:
+			codec.DecodeString(d, &v.NodeID)
+		}
+	}
+}
+
+var githubRepositoryPermissionsFields = codec.Fields{Names: []string{"pull", "push", "admin", "maintain", "triage"}}
+
+func decodeGithubRepositoryPermissions(d *codec.Decoder, v *github.RepositoryPermissions) {
+	for i := d.Object(&githubRepositoryPermissionsFields); i >= 0; i = d.Next(&githubRepositoryPermissionsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeBool(d, &v.Pull)
+		case 1:
+			codec.DecodeBool(d, &v.Push)
+		case 2:
+			codec.DecodeBool(d, &v.Admin)
+		case 3:
+			codec.DecodePointer(d, &v.Maintain, codec.DecodeBool)
+		case 4:
+			codec.DecodePointer(d, &v.Triage, codec.DecodeBool)
+		}
+	}
+}
+
+var githubInstallationLiteFields = codec.Fields{Names: []string{"id", "node_id"}}
+
+func decodeGithubInstallationLite(d *codec.Decoder, v *github.InstallationLite) {
+	for i := d.Object(&githubInstallationLiteFields); i >= 0; i = d.Next(&githubInstallationLiteFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		}
+	}
+}
+
+var githubOrganizationFields = codec.Fields{Names: []string{"login", "id", "node_id", "url", "html_url", "repos_url", "events_url", "hooks_url", "issues_url", "members_url", "public_members_url", "avatar_url", "description"}}
+
+func decodeGithubOrganization(d *codec.Decoder, v *github.Organization) {
+	for i := d.Object(&githubOrganizationFields); i >= 0; i = d.Next(&githubOrganizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Login)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.URL)
+		case 4:
+			codec.DecodePointer(d, &v.HTMLURL, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.ReposURL)
+		case 6:
+			codec.DecodeString(d, &v.EventsURL)
+		case 7:
+			codec.DecodeString(d, &v.HooksURL)
+		case 8:
+			codec.DecodeString(d, &v.IssuesURL)
+		case 9:
+			codec.DecodeString(d, &v.MembersURL)
+		case 10:
+			codec.DecodeString(d, &v.PublicMembersURL)
+		case 11:
+			codec.DecodeString(d, &v.AvatarURL)
+		case 12:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		}
+	}
+}
+
+var githubPullRequestClosedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestClosed(d *codec.Decoder, v *github.PullRequestClosed) {
+	for i := d.Object(&githubPullRequestClosedFields); i >= 0; i = d.Next(&githubPullRequestClosedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+var githubPullRequestFields = codec.Fields{Names: []string{"url", "id", "node_id", "html_url", "diff_url", "patch_url", "issue_url", "number", "state", "locked", "title", "user", "body", "created_at", "updated_at", "closed_at", "merged_at", "merge_commit_sha", "assignee", "assignees", "requested_reviewers", "requested_teams", "labels", "milestone", "commits_url", "review_comments_url", "review_comment_url", "comments_url", "statuses_url", "head", "base", "_links", "author_association", "auto_merge", "active_lock_reason", "draft", "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files"}}
+
+func decodeGithubPullRequest(d *codec.Decoder, v *github.PullRequest) {
+	for i := d.Object(&githubPullRequestFields); i >= 0; i = d.Next(&githubPullRequestFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.URL)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 4:
+			codec.DecodeString(d, &v.DiffURL)
+		case 5:
+			codec.DecodeString(d, &v.PatchURL)
+		case 6:
+			codec.DecodeString(d, &v.IssueURL)
+		case 7:
+			codec.DecodeInt(d, &v.Number)
+		case 8:
+			codec.DecodeString(d, &v.State)
+		case 9:
+			codec.DecodeBool(d, &v.Locked)
+		case 10:
+			codec.DecodeString(d, &v.Title)
+		case 11:
+			decodeGithubUser(d, &v.User)
+		case 12:
+			codec.DecodePointer(d, &v.Body, codec.DecodeString)
+		case 13:
+			v.CreatedAt.DecodeJSON(d)
+		case 14:
+			v.UpdatedAt.DecodeJSON(d)
+		case 15:
+			codec.DecodePointer(d, &v.ClosedAt, payload.DecodeValue)
+		case 16:
+			codec.DecodePointer(d, &v.MergedAt, payload.DecodeValue)
+		case 17:
+			codec.DecodePointer(d, &v.MergeCommitSHA, codec.DecodeString)
+		case 18:
+			codec.DecodePointer(d, &v.Assignee, decodeGithubUser)
+		case 19:
+			codec.DecodeSlice(d, &v.Assignees, decodeGithubUser)
+		case 20:
+			codec.DecodeSlice(d, &v.RequestedReviewers, decodeGithubPullRequestRequestedReviewersItem)
+		case 21:
+			codec.DecodeSlice(d, &v.RequestedTeams, decodeGithubTeam)
+		case 22:
+			codec.DecodeSlice(d, &v.Labels, decodeGithubLabel)
+		case 23:
+			codec.DecodePointer(d, &v.Milestone, decodeGithubMilestone)
+		case 24:
+			codec.DecodeString(d, &v.CommitsURL)
+		case 25:
+			codec.DecodeString(d, &v.ReviewCommentsURL)
+		case 26:
+			codec.DecodeString(d, &v.ReviewCommentURL)
+		case 27:
+			codec.DecodeString(d, &v.CommentsURL)
+		case 28:
+			codec.DecodeString(d, &v.StatusesURL)
+		case 29:
+			decodeGithubPullRequestHead(d, &v.Head)
+		case 30:
+			decodeGithubPullRequestBase(d, &v.Base)
+		case 31:
+			decodeGithubPullRequestLinks(d, &v.Links)
+		case 32:
+			codec.DecodeString(d, &v.AuthorAssociation)
+		case 33:
+			codec.DecodePointer(d, &v.AutoMerge, decodeGithubAutoMerge)
+		case 34:
+			codec.DecodePointer(d, &v.ActiveLockReason, codec.DecodeString)
+		case 35:
+			codec.DecodeBool(d, &v.Draft)
+		case 36:
+			codec.DecodePointer(d, &v.Merged, codec.DecodeBool)
+		case 37:
+			codec.DecodePointer(d, &v.Mergeable, codec.DecodeBool)
+		case 38:
+			codec.DecodePointer(d, &v.Rebaseable, codec.DecodeBool)
+		case 39:
+			codec.DecodeString(d, &v.MergeableState)
+		case 40:
+			codec.DecodePointer(d, &v.MergedBy, decodeGithubUser)
+		case 41:
+			codec.DecodeInt(d, &v.Comments)
+		case 42:
+			codec.DecodeInt(d, &v.ReviewComments)
+		case 43:
+			codec.DecodeBool(d, &v.MaintainerCanModify)
+		case 44:
+			codec.DecodeInt(d, &v.Commits)
+		case 45:
+			codec.DecodeInt(d, &v.Additions)
+		case 46:
+			codec.DecodeInt(d, &v.Deletions)
+		case 47:
+			codec.DecodeInt(d, &v.ChangedFiles)
+		}
+	}
+}
+
+var githubPullRequestRequestedReviewersItemFields = codec.Fields{Names: []string{"login", "id", "node_id", "name", "email", "avatar_url", "gravatar_id", "url", "html_url", "followers_url", "following_url", "gists_url", "starred_url", "subscriptions_url", "organizations_url", "repos_url", "events_url", "received_events_url", "type", "site_admin", "slug", "description", "privacy", "members_url", "repositories_url", "permission", "parent", "notification_setting"}}
+
+func decodeGithubPullRequestRequestedReviewersItem(d *codec.Decoder, v *github.PullRequestRequestedReviewersItem) {
+	for i := d.Object(&githubPullRequestRequestedReviewersItemFields); i >= 0; i = d.Next(&githubPullRequestRequestedReviewersItemFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Login, codec.DecodeString)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.AvatarURL, codec.DecodeString)
+		case 6:
+			codec.DecodePointer(d, &v.GravatarID, codec.DecodeString)
+		case 7:
+			codec.DecodeString(d, &v.URL)
+		case 8:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 9:
+			codec.DecodePointer(d, &v.FollowersURL, codec.DecodeString)
+		case 10:
+			codec.DecodePointer(d, &v.FollowingURL, codec.DecodeString)
+		case 11:
+			codec.DecodePointer(d, &v.GistsURL, codec.DecodeString)
+		case 12:
+			codec.DecodePointer(d, &v.StarredURL, codec.DecodeString)
+		case 13:
+			codec.DecodePointer(d, &v.SubscriptionsURL, codec.DecodeString)
+		case 14:
+			codec.DecodePointer(d, &v.OrganizationsURL, codec.DecodeString)
+		case 15:
+			codec.DecodePointer(d, &v.ReposURL, codec.DecodeString)
+		case 16:
+			codec.DecodePointer(d, &v.EventsURL, codec.DecodeString)
+		case 17:
+			codec.DecodePointer(d, &v.ReceivedEventsURL, codec.DecodeString)
+		case 18:
+			codec.DecodePointer(d, &v.Type, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.SiteAdmin, codec.DecodeBool)
+		case 20:
+			codec.DecodePointer(d, &v.Slug, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 22:
+			codec.DecodePointer(d, &v.Privacy, codec.DecodeString)
+		case 23:
+			codec.DecodePointer(d, &v.MembersURL, codec.DecodeString)
+		case 24:
+			codec.DecodePointer(d, &v.RepositoriesURL, codec.DecodeString)
+		case 25:
+			codec.DecodePointer(d, &v.Permission, codec.DecodeString)
+		case 26:
+			codec.DecodePointer(d, &v.Parent, decodeGithubTeamParent)
+		case 27:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+var githubTeamParentFields = codec.Fields{Names: []string{"name", "id", "node_id", "slug", "description", "privacy", "url", "html_url", "members_url", "repositories_url", "permission", "notification_setting"}}
+
+func decodeGithubTeamParent(d *codec.Decoder, v *github.TeamParent) {
+	for i := d.Object(&githubTeamParentFields); i >= 0; i = d.Next(&githubTeamParentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Name)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.Slug)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Privacy)
+		case 6:
+			codec.DecodeString(d, &v.URL)
+		case 7:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 8:
+			codec.DecodeString(d, &v.MembersURL)
+		case 9:
+			codec.DecodeString(d, &v.RepositoriesURL)
+		case 10:
+			codec.DecodeString(d, &v.Permission)
+		case 11:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+var githubTeamFields = codec.Fields{Names: []string{"name", "id", "node_id", "slug", "description", "privacy", "url", "html_url", "members_url", "repositories_url", "permission", "parent", "notification_setting"}}
+
+func decodeGithubTeam(d *codec.Decoder, v *github.Team) {
+	for i := d.Object(&githubTeamFields); i >= 0; i = d.Next(&githubTeamFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Name)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.Slug)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Privacy)
+		case 6:
+			codec.DecodeString(d, &v.URL)
+		case 7:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 8:
+			codec.DecodeString(d, &v.MembersURL)
+		case 9:
+			codec.DecodeString(d, &v.RepositoriesURL)
+		case 10:
+			codec.DecodeString(d, &v.Permission)
+		case 11:
+			codec.DecodePointer(d, &v.Parent, decodeGithubTeamParent)
+		case 12:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+var githubLabelFields = codec.Fields{Names: []string{"id", "node_id", "url", "name", "description", "color", "default"}}
+
+func decodeGithubLabel(d *codec.Decoder, v *github.Label) {
+	for i := d.Object(&githubLabelFields); i >= 0; i = d.Next(&githubLabelFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		case 2:
+			codec.DecodeString(d, &v.URL)
+		case 3:
+			codec.DecodeString(d, &v.Name)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Color)
+		case 6:
+			codec.DecodeBool(d, &v.Default)
+		}
+	}
+}
+
+var githubMilestoneFields = codec.Fields{Names: []string{"url", "html_url", "labels_url", "id", "node_id", "number", "title", "description", "creator", "open_issues", "closed_issues", "state", "created_at", "updated_at", "due_on", "closed_at"}}
+
+func decodeGithubMilestone(d *codec.Decoder, v *github.Milestone) {
+	for i := d.Object(&githubMilestoneFields); i >= 0; i = d.Next(&githubMilestoneFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.URL)
+		case 1:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 2:
+			codec.DecodeString(d, &v.LabelsURL)
+		case 3:
+			codec.DecodeInt(d, &v.ID)
+		case 4:
+			codec.DecodeString(d, &v.NodeID)
+		case 5:
+			codec.DecodeInt(d, &v.Number)
+		case 6:
+			codec.DecodeString(d, &v.Title)
+		case 7:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 8:
+			decodeGithubUser(d, &v.Creator)
+		case 9:
+			codec.DecodeInt(d, &v.OpenIssues)
+		case 10:
+			codec.DecodeInt(d, &v.ClosedIssues)
+		case 11:
+			codec.DecodeString(d, &v.State)
+		case 12:
+			v.CreatedAt.DecodeJSON(d)
+		case 13:
+			v.UpdatedAt.DecodeJSON(d)
+		case 14:
+			codec.DecodePointer(d, &v.DueOn, payload.DecodeValue)
+		case 15:
+			codec.DecodePointer(d, &v.ClosedAt, payload.DecodeValue)
+		}
+	}
+}
+
+var githubPullRequestHeadFields = codec.Fields{Names: []string{"label", "ref", "sha", "user", "repo"}}
+
+func decodeGithubPullRequestHead(d *codec.Decoder, v *github.PullRequestHead) {
+	for i := d.Object(&githubPullRequestHeadFields); i >= 0; i = d.Next(&githubPullRequestHeadFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Label)
+		case 1:
+			codec.DecodeString(d, &v.Ref)
+		case 2:
+			codec.DecodeString(d, &v.SHA)
+		case 3:
+			decodeGithubUser(d, &v.User)
+		case 4:
+			codec.DecodePointer(d, &v.Repo, decodeGithubRepository)
+		}
+	}
+}
+
+var githubPullRequestBaseFields = codec.Fields{Names: []string{"label", "ref", "sha", "user", "repo"}}
+
+func decodeGithubPullRequestBase(d *codec.Decoder, v *github.PullRequestBase) {
+	for i := d.Object(&githubPullRequestBaseFields); i >= 0; i = d.Next(&githubPullRequestBaseFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Label)
+		case 1:
+			codec.DecodeString(d, &v.Ref)
+		case 2:
+			codec.DecodeString(d, &v.SHA)
+		case 3:
+			decodeGithubUser(d, &v.User)
+		case 4:
+			decodeGithubRepository(d, &v.Repo)
+		}
+	}
+}
+
+var githubPullRequestLinksFields = codec.Fields{Names: []string{"self", "html", "issue", "comments", "review_comments", "review_comment", "commits", "statuses"}}
+
+func decodeGithubPullRequestLinks(d *codec.Decoder, v *github.PullRequestLinks) {
+	for i := d.Object(&githubPullRequestLinksFields); i >= 0; i = d.Next(&githubPullRequestLinksFields, i) {
+		switch i {
+		case 0:
+			decodeGithubLink(d, &v.Self)
+		case 1:
+			decodeGithubLink(d, &v.HTML)
+		case 2:
+			decodeGithubLink(d, &v.Issue)
+		case 3:
+			decodeGithubLink(d, &v.Comments)
+		case 4:
+			decodeGithubLink(d, &v.ReviewComments)
+		case 5:
+			decodeGithubLink(d, &v.ReviewComment)
+		case 6:
+			decodeGithubLink(d, &v.Commits)
+		case 7:
+			decodeGithubLink(d, &v.Statuses)
+		}
+	}
+}
+
+var githubLinkFields = codec.Fields{Names: []string{"href"}}
+
+func decodeGithubLink(d *codec.Decoder, v *github.Link) {
+	for i := d.Object(&githubLinkFields); i >= 0; i = d.Next(&githubLinkFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Href)
+		}
+	}
+}
+
+var githubAutoMergeFields = codec.Fields{Names: []string{"enabled_by", "merge_method", "commit_title", "commit_message"}}
+
+func decodeGithubAutoMerge(d *codec.Decoder, v *github.AutoMerge) {
+	for i := d.Object(&githubAutoMergeFields); i >= 0; i = d.Next(&githubAutoMergeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.EnabledBy, decodeGithubUser)
+		case 1:
+			codec.DecodeString(d, &v.MergeMethod)
+		case 2:
+			codec.DecodePointer(d, &v.CommitTitle, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CommitMessage, codec.DecodeString)
+		}
+	}
+}
+
+var releaseApprovedFields = codec.Fields{Names: []string{"version", "repository", "commit", "regions"}}
+
+func decodeReleaseApproved(d *codec.Decoder, v *ReleaseApproved) {
+	for i := d.Object(&releaseApprovedFields); i >= 0; i = d.Next(&releaseApprovedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Version)
+		case 1:
+			codec.DecodeString(d, &v.Repository)
+		case 2:
+			codec.DecodeString(d, &v.Commit)
+		case 3:
+			codec.DecodeSlice(d, &v.Regions, codec.DecodeString)
+		}
+	}
 }

@@ -21,19 +21,19 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "ship.pushed",
 			Events: []string{github.PushEventType},
 			Func:   pushed,
-			Decode: codec.DecodeEvent[github.PushEvent],
+			Decode: codec.EventReader(decodeGithubPushEvent),
 		},
 		restaq.Handler[github.PullRequestClosed]{
 			Name:   "ship.pullRequestClosed",
 			Events: []string{github.PullRequestClosedType},
 			Func:   pullRequestClosed,
-			Decode: codec.DecodeEvent[github.PullRequestClosed],
+			Decode: codec.EventReader(decodeGithubPullRequestClosed),
 		},
 		restaq.Handler[ReleaseApproved]{
 			Name:   "ship.releaseApproved",
 			Events: []string{ReleaseApprovedType},
 			Func:   releaseApproved,
-			Decode: codec.DecodeEvent[ReleaseApproved],
+			Decode: codec.EventReader(decodeReleaseApproved),
 		},
 		restaq.Handler[restaq.Event]{
 			Name:   "ship.journal",

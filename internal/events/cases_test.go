@@ -182,8 +182,8 @@ type testcase struct {
 	check     []byte
 }
 
-// module is a Go module with the generated packages, runtime/payload, and a
-// program that decodes and encodes the instances.
+// module is a Go module with the generated packages, runtime/payload and what it
+// imports, and a program that decodes and encodes the instances.
 type module struct {
 	dir   string
 	cases []testcase
@@ -193,7 +193,7 @@ func newModule(t *testing.T) *module {
 	m := &module{dir: t.TempDir()}
 	m.write(t, "go.mod", []byte("module github.com/restaq/restaq\n\ngo 1.26\n"))
 	var sources []string
-	for _, pkg := range []string{"payload", "validate"} {
+	for _, pkg := range []string{"codec", "payload", "validate"} {
 		found, err := filepath.Glob("../../runtime/" + pkg + "/*.go")
 		if err != nil || len(found) == 0 {
 			t.Fatal("no sources", err)

@@ -5,6 +5,9 @@ package generate
 import (
 	"context"
 	"errors"
+	"fmt"
+	"go/types"
+	"os"
 	"path/filepath"
 
 	"github.com/restaq/restaq/internal/check"
@@ -24,20 +27,24 @@ type Result struct {
 
 	// Notes are what a person should know although it stops nothing.
 	Notes []Note
+
+	// Delegated are the types that codecs leave to encoding/json, and why.
+	Delegated []string
 }
 
 // A Note is a remark about a file.
 type Note struct{ Path, Text string }
 
-// Packages generates for the packages that cfg names. With problems there are
-// no files.
-func Packages(ctx context.Context, cfg load.Config) (Result, problem.List) {
+// Packages generates for the packages that cfg names, if fuzz says so with a
+// fuzz test of the codecs, which is kept current where it is there. With
+// problems there are no files.
+func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.List) {
 	loaded, problems := load.Load(ctx, cfg)
 	packages, more := check.Packages(loaded.Packages, loaded.Dependencies)
 	problems = append(problems, more...)
 	var result Result
 	for _, p := range packages {
-		problems = append(problems, result.add(p)...)
+		problems = append(problems, result.add(p, fuzz)...)
 	}
 	if problems.Sort(); len(problems) > 0 {
 		return Result{Notes: result.Notes}, problems
@@ -46,13 +53,14 @@ func Packages(ctx context.Context, cfg load.Config) (Result, problem.List) {
 }
 
 // add generates for one package.
-func (r *Result) add(p *model.Package) problem.List {
+func (r *Result) add(p *model.Package, fuzz bool) problem.List {
 	file := func(name string, content []byte) {
 		r.Files = append(r.Files, output.File{Path: filepath.Join(p.Dir, name), Content: content})
 	}
 	if p.Empty() {
 		file(templates.WrapperFile, nil)
 		file(templates.CodecFile, nil)
+		file(templates.FuzzFile, nil)
 		file(lock.Name, nil)
 		return nil
 	}
@@ -60,19 +68,36 @@ func (r *Result) add(p *model.Package) problem.List {
 	if len(problems) > 0 {
 		return problems
 	}
-	in := templates.Input{Package: p, Shapes: shapes.outputs()}
+	in := templates.Input{Package: p, Shapes: shapes.outputs(), Plan: templates.NewPlan(p)}
 	guard(&in)
 	wrappers, err := templates.Wrappers(in)
 	codecs, err2 := templates.Codecs(in)
-	record, err3 := shapes.encode()
-	if err := errors.Join(err, err2, err3); err != nil {
+	test, err3 := fuzzTest(in, fuzz)
+	record, err4 := shapes.encode()
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return problem.List{{Subject: "package " + p.Path, Reason: err.Error()}}
 	}
 	file(templates.WrapperFile, wrappers)
 	file(templates.CodecFile, codecs)
+	file(templates.FuzzFile, test)
 	file(lock.Name, record)
+	for _, c := range in.Plan.Delegated() {
+		name := types.TypeString(c.Type, (*types.Package).Name)
+		r.Delegated = append(r.Delegated, fmt.Sprintf("package %s: %s is left to encoding/json: %s", p.Path, name, c.Why))
+	}
 	return nil
 }
 
+// fuzzTest returns the fuzz test of a package's codecs, nil if it is neither
+// wanted nor there.
+func fuzzTest(in templates.Input, wanted bool) ([]byte, error) {
+	if _, err := os.Stat(filepath.Join(in.Package.Dir, templates.FuzzFile)); err != nil && !wanted {
+		return nil, nil
+	}
+	return templates.Fuzz(in)
+}
+
 // Emits reports whether a Go file of this base name is one that Packages writes.
-func Emits(name string) bool { return name == templates.WrapperFile || name == templates.CodecFile }
+func Emits(name string) bool {
+	return name == templates.WrapperFile || name == templates.CodecFile || name == templates.FuzzFile
+}

@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, problems := generate.Packages(context.Background(), load.Config{Dir: root, Patterns: []string{"./..."}})
+	result, problems := generate.Packages(context.Background(), load.Config{Dir: root, Patterns: []string{"./..."}}, false)
 	for _, p := range problems {
 		t.Error(p)
 	}

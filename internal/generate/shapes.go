@@ -101,7 +101,8 @@ func (s shapes) encode() ([]byte, error) {
 }
 
 // guard sets what the guards of p's generated code say: the types of the user's
-// module whose declarations decide what p's steps take and return.
+// module whose declarations decide what p's steps take and return, and all
+// structs that p's codecs look into.
 func guard(in *templates.Input) {
 	p := in.Package
 	var roots []types.Type
@@ -115,7 +116,7 @@ func guard(in *templates.Input) {
 	inModule := func(pkg *types.Package) bool {
 		return pkg == p.Types || pkg.Path() == module || module != "" && strings.HasPrefix(pkg.Path(), module+"/")
 	}
-	in.Guarded = shape.Guarded(p.Types, inModule, roots)
+	in.Guarded = shape.Guarded(p.Types, inModule, roots, in.Plan.Structs())
 	in.Expands = func(t *types.Alias) bool { return shape.Expands(p.Types, inModule, t) }
 }
 

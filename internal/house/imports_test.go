@@ -48,14 +48,16 @@ var table = []Rule{
 	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/schema", May: []string{"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4"}},
 	{Tree: "./internal/events", May: []string{"./internal/naming", "./internal/schema", "./templates"}, TestsMay: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-	{Tree: "./templates", May: []string{"./internal/model", "github.com/dave/jennifer/jen"}},
+	{Tree: "./internal/coding", May: []string{"./internal/shape"}},
+	{Tree: "./templates", May: []string{"./internal/coding", "./internal/model", "github.com/dave/jennifer/jen"}},
 	{Tree: "./internal/output", May: []string{"github.com/rogpeppe/go-internal/diff"}},
 
 	// The runtime: rules in the engine, stores around it. Standard library
 	// only, stores aside.
 	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5"}},
-	{Tree: "./runtime/codec", May: []string{"./runtime/payload"}},
-	{Tree: "./runtime/payload"},
+	{Tree: "./runtime/codec"},
+	{Tree: "./runtime/codec/codectest", May: []string{"./runtime/codec"}},
+	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},
@@ -72,6 +74,7 @@ var table = []Rule{
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
 
 	// Test support, of neither half.
+	{Tree: "./internal/corpus/...", May: []string{"./internal/corpus/...", "./runtime/..."}}, // what generated codecs are tried on
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
 	{Tree: "./internal/chaos", TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5/..."}}, // tests only
 	{Tree: "./internal/leasemodel"},

@@ -3,15 +3,40 @@ package shape
 import (
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// A field is a member of an object, as encoding/json sees it.
+// A Field is a member of an object, as encoding/json sees it.
+type Field struct {
+	Name   string // of the member
+	Index  []int  // of the field: that of an embedded struct first
+	Type   types.Type
+	Option Option
+}
+
+// Option are the options in a field's tag that have an effect.
+type Option struct{ OmitEmpty, OmitZero, Quoted bool }
+
+// Fields returns the fields of a struct by the rules of encoding/json, in the
+// order in which it writes them.
+func Fields(s *types.Struct) []Field {
+	var all []Field
+	for _, f := range fields(s) {
+		all = append(all, Field{f.name, f.index, f.typ, f.option})
+	}
+	slices.SortFunc(all, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
+	return all
+}
+
+// A field is a Field with what is needed to find out which ones count.
 type field struct {
 	name     string // of the member
 	path     string // from the struct, as Go selects it: A.ID
+	index    []int
 	typ      types.Type
+	option   Option
 	tagged   bool // the name comes from a tag
 	optional bool // omitted when empty or zero
 	quoted   bool // put in a string by the option string
@@ -40,9 +65,10 @@ func Clash(s *types.Struct) (first, second, name string, ok bool) {
 // read returns the fields of a struct that count, and those that clash, by name.
 func read(s *types.Struct) (found []field, clashes [][]field) {
 	type embedded struct {
-		s    *types.Struct
-		key  string // the type's full name
-		path string // to its fields
+		s     *types.Struct
+		key   string // the type's full name
+		path  string // to its fields
+		index []int
 	}
 	settled := map[string]bool{} // names that a shallower level decided
 	visited := map[string]bool{}
@@ -59,11 +85,12 @@ func read(s *types.Struct) (found []field, clashes [][]field) {
 			for i := range e.s.NumFields() {
 				f, inner := member(e.s.Field(i), e.s.Tag(i))
 				f.path = e.path + e.s.Field(i).Name()
+				f.index = append(slices.Clone(e.index), i)
 				switch {
 				case inner != nil:
 					key := types.TypeString(f.typ, nil)
 					if nextTimes[key]++; nextTimes[key] == 1 {
-						next = append(next, embedded{inner, key, f.path + "."})
+						next = append(next, embedded{inner, key, f.path + ".", f.index})
 					}
 				case f.name != "":
 					here = append(here, f)
@@ -128,7 +155,7 @@ func member(v *types.Var, tag string) (f field, inner *types.Struct) {
 		return field{}, nil
 	}
 	name, options, _ := strings.Cut(text, ",")
-	if !validName(name) {
+	if !ValidName(name) {
 		name = ""
 	}
 	if name == "" && v.Embedded() && isStruct {
@@ -141,18 +168,20 @@ func member(v *types.Var, tag string) (f field, inner *types.Struct) {
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitzero":
-			f.optional = true
+			f.optional, f.option.OmitZero = true, true
 		case "omitempty":
-			f.optional = f.optional || canBeEmpty(typ)
+			f.option.OmitEmpty = canBeEmpty(typ)
+			f.optional = f.optional || f.option.OmitEmpty
 		case "string":
 			f.quoted = quotable(elem)
+			f.option.Quoted = f.quoted
 		}
 	}
 	return f, nil
 }
 
-// validName reports whether encoding/json accepts a name in a tag.
-func validName(name string) bool {
+// ValidName reports whether encoding/json accepts a name in a tag.
+func ValidName(name string) bool {
 	if name == "" {
 		return false
 	}

@@ -11,11 +11,14 @@ import (
 // decide what they look like as JSON, and which the package from can write out:
 // they are declared in a package that inModule says is the user's, and every
 // name in their declarations can be used in from. They are in the order of
-// their names, from's own first.
-func Guarded(from *types.Package, inModule func(*types.Package) bool, roots []types.Type) []*types.Named {
+// their names, from's own first. The types in also are among them.
+func Guarded(from *types.Package, inModule func(*types.Package) bool, roots []types.Type, also []*types.Named) []*types.Named {
 	w := walker{from: from, inModule: inModule, found: map[string]*types.Named{}, seen: map[string]bool{}}
 	for _, t := range roots {
 		w.walk(t)
+	}
+	for _, t := range also {
+		w.found[types.TypeString(t, nil)] = t
 	}
 	guarded := make([]*types.Named, 0, len(w.found))
 	for _, t := range w.found {
@@ -181,4 +184,25 @@ func importable(path, from string) bool {
 		parent, ok = path[:max(i-1, 0)], true
 	}
 	return !ok || parent == "" || from == parent || strings.HasPrefix(from, parent+"/")
+}
+
+// CanName reports whether from can write the type t.
+func CanName(from *types.Package, t types.Type) bool {
+	w := walker{from: from}
+	return w.canWrite(t, from)
+}
+
+// CanGuard reports whether from can write the type t, and where t is a named
+// struct also what it stands for, so that a guard can hold it fast.
+func CanGuard(from *types.Package, t types.Type) bool {
+	w := walker{from: from}
+	if !w.canWrite(t, from) {
+		return false
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return true
+	}
+	_, isStruct := named.Underlying().(*types.Struct)
+	return !isStruct || w.canWrite(named.Underlying(), named.Obj().Pkg())
 }

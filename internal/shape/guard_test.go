@@ -34,7 +34,7 @@ func TestGuardedTypes(t *testing.T) {
 		map[string]*types.Package{"example.com/item": item, "other.org/lib": lib, "example.com/pay": pay})
 	inModule := func(p *types.Package) bool { return strings.HasPrefix(p.Path(), "example.com/") }
 	var got []string
-	for _, n := range Guarded(pkg, inModule, []types.Type{pkg.Scope().Lookup("T").Type()}) {
+	for _, n := range Guarded(pkg, inModule, []types.Type{pkg.Scope().Lookup("T").Type()}, nil) {
 		got = append(got, types.TypeString(n, (*types.Package).Name))
 	}
 	want := "p.Level p.T p.own item.Behind item.Box[item.Count] item.Box[string] item.Count item.Item"

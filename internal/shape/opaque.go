@@ -93,3 +93,22 @@ func matches(list *types.Tuple, want ...types.Type) bool {
 	}
 	return true
 }
+
+// A Method is one by which a type decides itself what its JSON is.
+type Method struct {
+	Name    string // MarshalJSON, MarshalText, UnmarshalJSON or UnmarshalText
+	Pointer bool   // only a pointer to the type has it
+}
+
+// Methods returns the methods of t that encoding/json calls, those for JSON
+// first.
+func Methods(t types.Type) []Method {
+	var found []Method
+	for _, name := range []string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"} {
+		if hasMethod(t, name) {
+			obj, _, _ := types.LookupFieldOrMethod(t, false, nil, name)
+			found = append(found, Method{name, obj == nil})
+		}
+	}
+	return found
+}

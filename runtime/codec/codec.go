@@ -1,24 +1,41 @@
-// Package codec is what generated codecs stand on: appending values to JSON
-// text and reading them back. It is public for generated code; the standard
-// library is all it needs.
+// Package codec is what generated codecs stand on: an [Encoder] that appends
+// values to JSON text, a [Decoder] that reads them back, and functions for the
+// kinds of types that codecs are put together from. It is public for generated
+// code; the standard library is all it needs, and there is no unsafe code.
 //
-// The meaning is that of encoding/json. Append writes to the end of dst and
-// returns it; on an error dst's contents beyond its old length are
-// unspecified. Decoded values never alias the input. All functions are safe
-// for concurrent use.
+// The meaning is that of encoding/json of the Go release that a program is
+// built with: the bytes of json.Marshal(&v), the values of json.Unmarshal, an
+// error where those return one, if with another text. What a type leaves to
+// encoding/json ([EncodeJSON], [DecodeJSON]) goes there for its part alone.
+//
+// What holds for every codec that is put together from this package:
+//
+//   - Text is read strictly as RFC 8259 has it. What no field wants is checked
+//     all the same. Arrays and objects nest at most 10,000 deep.
+//   - Invalid text is an [*Error] with offset and path, never a panic. What was
+//     decoded until then is thrown away, as is what was encoded before an error.
+//   - Decoded values never alias the text. Short strings of one text share
+//     memory in pieces of at most 4 KiB, so that one string that is kept keeps
+//     no more than that.
+//   - Encoding allocates the result once, in its size.
+//
+// All functions are safe for concurrent use; an Encoder or Decoder belongs to
+// the call that it was handed to.
 package codec
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-
-	"github.com/restaq/restaq/runtime/payload"
+	"sync"
 )
 
-// Append appends the JSON encoding of *v to dst.
+// maxDepth is how deep a JSON value may be nested, as in encoding/json.
+const maxDepth = 10000
+
+// maxScratch is the size of a buffer that is kept for the next call.
+const maxScratch = 64 << 10
+
+// Append appends the JSON encoding of *v to dst, by encoding/json.
 func Append[T any](dst []byte, v *T) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -27,63 +44,71 @@ func Append[T any](dst []byte, v *T) ([]byte, error) {
 	return append(dst, data...), nil
 }
 
-// Decode reads the JSON value data into *v, which must be the zero value.
+// Decode reads the JSON value data into *v, which must be the zero value, by
+// encoding/json.
 func Decode[T any](data []byte, v *T) error {
 	return json.Unmarshal(data, v)
 }
 
-// DecodeEvent reads an event's payload into a value of the handler's type,
-// whatever the event's type. Integers may be written as 1.0.
-func DecodeEvent[E any](eventType string, data []byte) (E, error) {
-	var event E
-	if err := payload.Unmarshal(data, &event); err != nil {
-		return event, fmt.Errorf("decode %s: %w", eventType, err)
+var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// Appender returns the function that appends a value's encoding to dst. On an
+// error it returns dst as it was; what is behind its length is unspecified.
+func Appender[T any](encode func(e *Encoder, key string, v *T)) func(dst []byte, v *T) ([]byte, error) {
+	return func(dst []byte, v *T) ([]byte, error) {
+		e := encoders.Get().(*Encoder)
+		own := e.buf
+		if cap(dst) > 0 {
+			e.buf = dst
+		}
+		encode(e, "", v)
+		err := e.err
+		switch {
+		case err != nil:
+		case cap(dst) > 0:
+			dst = e.buf
+		default:
+			own = e.buf
+			dst = append(dst, own...)
+		}
+		e.reset(own)
+		encoders.Put(e)
+		return dst, err
 	}
-	return event, nil
 }
 
-// AppendTuple appends a JSON array of the values; each is a pointer or a plain
-// value.
-func AppendTuple(dst []byte, values ...any) ([]byte, error) {
-	dst = append(dst, '[')
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		data, err := json.Marshal(v)
+var decoders = sync.Pool{New: func() any { return new(Decoder) }}
+
+// Reader returns the function that reads the one JSON value in data into *v,
+// which must be the zero value. On an error *v is the zero value again, and the
+// error is an [*Error].
+func Reader[T any](decode func(d *Decoder, v *T)) func(data []byte, v *T) error {
+	return func(data []byte, v *T) error {
+		d := decoders.Get().(*Decoder)
+		d.data = data
+		decode(d, v)
+		err := d.end()
 		if err != nil {
-			return dst, fmt.Errorf("input %d: %w", i+1, err)
+			*v = *new(T)
 		}
-		dst = append(dst, data...)
+		d.reset()
+		decoders.Put(d)
+		return err
 	}
-	return append(dst, ']'), nil
 }
 
-// DecodeTuple reads a JSON array into the values that the pointers point to.
-// The array must have exactly as many elements.
-func DecodeTuple(data []byte, pointers ...any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if tok, err := dec.Token(); err != nil {
-		return err
-	} else if tok != json.Delim('[') {
-		return fmt.Errorf("want an array of %d inputs, have %v", len(pointers), tok)
-	}
-	for i, p := range pointers {
-		if !dec.More() {
-			return fmt.Errorf("have %d inputs, want %d", i, len(pointers))
+// EventReader returns the function that reads an event's payload, whatever the
+// event's type. Integers may be written as 1.0.
+func EventReader[E any](decode func(d *Decoder, v *E)) func(eventType string, payload []byte) (E, error) {
+	read := Reader(func(d *Decoder, v *E) {
+		d.fractions = true
+		decode(d, v)
+	})
+	return func(eventType string, payload []byte) (E, error) {
+		var event E
+		if err := read(payload, &event); err != nil {
+			return event, fmt.Errorf("decode %s: %w", eventType, err)
 		}
-		if err := dec.Decode(p); err != nil {
-			return fmt.Errorf("input %d: %w", i+1, err)
-		}
+		return event, nil
 	}
-	if dec.More() {
-		return fmt.Errorf("have more than %d inputs", len(pointers))
-	}
-	if _, err := dec.Token(); err != nil { // the closing bracket
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("data after the array of inputs")
-	}
-	return nil
 }

@@ -13,9 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep a JSON value may be nested, as in encoding/json.
-const maxDepth = 10000
-
 // FingerprintV1 is the id of the algorithm of Fingerprint, its result's first
 // byte.
 const FingerprintV1 = 1
@@ -264,9 +261,6 @@ func (f *fingerprinter) spelled() error {
 	f.pos += size
 	return nil
 }
-
-// escapes are the escapes of one letter.
-var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 func (f *fingerprinter) escape() error {
 	if f.pos+1 >= len(f.data) {

@@ -86,9 +86,14 @@ func (e Expandable[T]) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON keeps any JSON value, and takes the id out of it.
 func (e *Expandable[T]) UnmarshalJSON(data []byte) error {
 	raw, err := validText(data)
-	if err != nil {
-		return err
+	if err == nil {
+		e.set(raw)
 	}
+	return err
+}
+
+// set keeps a valid text.
+func (e *Expandable[T]) set(raw string) {
 	*e = Expandable[T]{raw: raw}
 	switch raw[0] {
 	case '{':
@@ -98,5 +103,4 @@ func (e *Expandable[T]) UnmarshalJSON(data []byte) error {
 	case '"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		e.id = text(raw)
 	}
-	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
+	"unicode/utf8"
 )
 
 // validText returns data, a JSON value, without the space around it.
@@ -22,6 +24,9 @@ func text(raw string) string {
 	}
 	switch raw[0] {
 	case '"':
+		if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
+			return raw[1 : len(raw)-1]
+		}
 		var s string
 		if json.Unmarshal([]byte(raw), &s) != nil {
 			return ""

@@ -7,8 +7,28 @@ import (
 
 	"github.com/restaq/restaq/internal/generate/testdata/golden/eventonly/acme"
 	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/runtime/codec"
 )
 
 const _ = restaq.GeneratedCodeV1 // generated for another runtime: run go generate
 
 var _ func(context.Context, *acme.Shipped) error = shipped // signature changed: run go generate
+
+var _ struct {
+	Order string `json:"order"`
+} = acme.Shipped{} // a field or tag changed: run go generate
+
+func decodeShippedPointer(d *codec.Decoder, v **acme.Shipped) {
+	codec.DecodePointer(d, v, decodeAcmeShipped)
+}
+
+var acmeShippedFields = codec.Fields{Names: []string{"order"}}
+
+func decodeAcmeShipped(d *codec.Decoder, v *acme.Shipped) {
+	for i := d.Object(&acmeShippedFields); i >= 0; i = d.Next(&acmeShippedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Order)
+		}
+	}
+}

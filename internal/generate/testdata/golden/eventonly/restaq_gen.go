@@ -15,7 +15,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "eventonly.shipped",
 			Events: []string{acme.ShippedType},
 			Func:   shipped,
-			Decode: codec.DecodeEvent[*acme.Shipped],
+			Decode: codec.EventReader(decodeShippedPointer),
 		},
 	)
 }

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
+	"github.com/restaq/restaq/runtime/payload"
 	"github.com/restaq/restaq/schemas/github"
 	"github.com/restaq/restaq/schemas/stripe"
 )
@@ -27,25 +29,3218 @@ var _ func(*Desk, context.Context, restaq.Event) error = (*Desk).Raw // signatur
 
 var _ func(*Desk, context.Context, github.PullRequestEvent, github.PullRequestEvent) (github.PullRequestEvent, error) = (*Desk).pass // signature changed: run go generate
 
+var _ struct {
+	Order string `json:"order"`
+} = Any{} // a field or tag changed: run go generate
+
+var _ struct {
+	Order string `json:"order"`
+} = Shipped{} // a field or tag changed: run go generate
+
+var _ struct {
+	City       payload.Nullable[string] `json:"city,omitzero"`
+	Country    payload.Nullable[string] `json:"country,omitzero"`
+	Line1      payload.Nullable[string] `json:"line1,omitzero"`
+	Line2      payload.Nullable[string] `json:"line2,omitzero"`
+	PostalCode payload.Nullable[string] `json:"postal_code,omitzero"`
+	State      payload.Nullable[string] `json:"state,omitzero"`
+} = stripe.Address{} // a field or tag changed: run go generate
+
+var _ struct {
+	Count int64 `json:"count"`
+} = stripe.AlmaDetailsInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card *stripe.PaymentMethodDetailsPassthroughCard                                 `json:"card,omitempty"`
+	Type payload.Nullable[stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+} = stripe.AmazonPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address payload.Nullable[stripe.Address] `json:"address,omitzero"`
+	Email   payload.Nullable[string]         `json:"email,omitzero"`
+	Name    payload.Nullable[string]         `json:"name,omitzero"`
+	Phone   payload.Nullable[string]         `json:"phone,omitzero"`
+	TaxID   payload.Nullable[string]         `json:"tax_id,omitzero"`
+} = stripe.BillingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsExtendedAuthorizationStatus `json:"status"`
+} = stripe.CardDetailsExtendedAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsIncrementalAuthorizationStatus `json:"status"`
+} = stripe.CardDetailsIncrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.CardDetailsMulticaptureStatus `json:"status"`
+} = stripe.CardDetailsMulticapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	MaximumAmountCapturable int64                               `json:"maximum_amount_capturable"`
+	Status                  stripe.CardDetailsOvercaptureStatus `json:"status"`
+} = stripe.CardDetailsOvercapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Type stripe.CardPresentCommonWalletType `json:"type"`
+} = stripe.CardPresentCommonWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                            string                                        `json:"id"`
+	Object                        string                                        `json:"object"`
+	Amount                        int64                                         `json:"amount"`
+	AmountCaptured                int64                                         `json:"amount_captured"`
+	AmountRefunded                int64                                         `json:"amount_refunded"`
+	Application                   payload.Expandable[json.RawMessage]           `json:"application,omitzero"`
+	ApplicationFee                payload.Expandable[json.RawMessage]           `json:"application_fee,omitzero"`
+	ApplicationFeeAmount          payload.Nullable[int64]                       `json:"application_fee_amount,omitzero"`
+	BalanceTransaction            payload.Expandable[json.RawMessage]           `json:"balance_transaction,omitzero"`
+	BillingDetails                stripe.BillingDetails                         `json:"billing_details"`
+	CalculatedStatementDescriptor payload.Nullable[string]                      `json:"calculated_statement_descriptor,omitzero"`
+	Captured                      bool                                          `json:"captured"`
+	Created                       payload.Unix                                  `json:"created"`
+	Currency                      string                                        `json:"currency"`
+	Customer                      payload.Expandable[stripe.Customer]           `json:"customer,omitzero"`
+	Description                   payload.Nullable[string]                      `json:"description,omitzero"`
+	Disputed                      bool                                          `json:"disputed"`
+	FailureBalanceTransaction     payload.Expandable[json.RawMessage]           `json:"failure_balance_transaction,omitzero"`
+	FailureCode                   payload.Nullable[string]                      `json:"failure_code,omitzero"`
+	FailureMessage                payload.Nullable[string]                      `json:"failure_message,omitzero"`
+	FraudDetails                  payload.Nullable[stripe.ChargeFraudDetails]   `json:"fraud_details,omitzero"`
+	Livemode                      bool                                          `json:"livemode"`
+	Metadata                      map[string]string                             `json:"metadata"`
+	OnBehalfOf                    payload.Expandable[json.RawMessage]           `json:"on_behalf_of,omitzero"`
+	Outcome                       payload.Nullable[stripe.ChargeOutcome]        `json:"outcome,omitzero"`
+	Paid                          bool                                          `json:"paid"`
+	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]      `json:"payment_intent,omitzero"`
+	PaymentMethod                 payload.Nullable[string]                      `json:"payment_method,omitzero"`
+	PaymentMethodDetails          payload.Nullable[stripe.PaymentMethodDetails] `json:"payment_method_details,omitzero"`
+	PresentmentDetails            *stripe.PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
+	RadarOptions                  *stripe.RadarOptions                          `json:"radar_options,omitempty"`
+	ReceiptEmail                  payload.Nullable[string]                      `json:"receipt_email,omitzero"`
+	ReceiptNumber                 payload.Nullable[string]                      `json:"receipt_number,omitzero"`
+	ReceiptURL                    payload.Nullable[string]                      `json:"receipt_url,omitzero"`
+	Refunded                      bool                                          `json:"refunded"`
+	Refunds                       payload.Nullable[stripe.ChargeRefunds]        `json:"refunds,omitzero"`
+	Review                        payload.Expandable[json.RawMessage]           `json:"review,omitzero"`
+	Shipping                      payload.Nullable[stripe.Shipping]             `json:"shipping,omitzero"`
+	SourceTransfer                payload.Expandable[json.RawMessage]           `json:"source_transfer,omitzero"`
+	StatementDescriptor           payload.Nullable[string]                      `json:"statement_descriptor,omitzero"`
+	StatementDescriptorSuffix     payload.Nullable[string]                      `json:"statement_descriptor_suffix,omitzero"`
+	Status                        stripe.ChargeStatus                           `json:"status"`
+	Transfer                      payload.Expandable[json.RawMessage]           `json:"transfer,omitzero"`
+	TransferData                  payload.Nullable[stripe.ChargeTransferData]   `json:"transfer_data,omitzero"`
+	TransferGroup                 payload.Nullable[string]                      `json:"transfer_group,omitzero"`
+} = stripe.Charge{} // a field or tag changed: run go generate
+
+var _ struct {
+	Object             stripe.Charge   `json:"object"`
+	PreviousAttributes json.RawMessage `json:"previous_attributes,omitempty"`
+} = stripe.ChargeEventData{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID              string                                `json:"id"`
+	Object          string                                `json:"object"`
+	Account         *string                               `json:"account,omitempty"`
+	APIVersion      payload.Nullable[string]              `json:"api_version,omitzero"`
+	Context         *string                               `json:"context,omitempty"`
+	Created         payload.Unix                          `json:"created"`
+	Data            stripe.ChargeEventData                `json:"data"`
+	Livemode        bool                                  `json:"livemode"`
+	PendingWebhooks int64                                 `json:"pending_webhooks"`
+	Request         payload.Nullable[stripe.EventRequest] `json:"request,omitzero"`
+	Type            string                                `json:"type"`
+} = stripe.ChargeFailed{} // a field or tag changed: run go generate
+
+var _ struct {
+	StripeReport *string `json:"stripe_report,omitempty"`
+	UserReport   *string `json:"user_report,omitempty"`
+} = stripe.ChargeFraudDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AdviceCode         payload.Nullable[stripe.ChargeOutcomeAdviceCode] `json:"advice_code,omitzero"`
+	NetworkAdviceCode  payload.Nullable[string]                         `json:"network_advice_code,omitzero"`
+	NetworkDeclineCode payload.Nullable[string]                         `json:"network_decline_code,omitzero"`
+	NetworkStatus      payload.Nullable[string]                         `json:"network_status,omitzero"`
+	Reason             payload.Nullable[string]                         `json:"reason,omitzero"`
+	RiskLevel          *string                                          `json:"risk_level,omitempty"`
+	RiskScore          *int64                                           `json:"risk_score,omitempty"`
+	Rule               payload.Expandable[json.RawMessage]              `json:"rule,omitzero"`
+	SellerMessage      payload.Nullable[string]                         `json:"seller_message,omitzero"`
+	Type               string                                           `json:"type"`
+} = stripe.ChargeOutcome{} // a field or tag changed: run go generate
+
+var _ struct {
+	Data    []stripe.Refund `json:"data"`
+	HasMore bool            `json:"has_more"`
+	Object  string          `json:"object"`
+	URL     string          `json:"url"`
+} = stripe.ChargeRefunds{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID              string                                `json:"id"`
+	Object          string                                `json:"object"`
+	Account         *string                               `json:"account,omitempty"`
+	APIVersion      payload.Nullable[string]              `json:"api_version,omitzero"`
+	Context         *string                               `json:"context,omitempty"`
+	Created         payload.Unix                          `json:"created"`
+	Data            stripe.ChargeEventData                `json:"data"`
+	Livemode        bool                                  `json:"livemode"`
+	PendingWebhooks int64                                 `json:"pending_webhooks"`
+	Request         payload.Nullable[stripe.EventRequest] `json:"request,omitzero"`
+	Type            string                                `json:"type"`
+} = stripe.ChargeSucceeded{} // a field or tag changed: run go generate
+
+var _ struct {
+	Amount      payload.Nullable[int64]             `json:"amount,omitzero"`
+	Destination payload.Expandable[json.RawMessage] `json:"destination"`
+} = stripe.ChargeTransferData{} // a field or tag changed: run go generate
+
+var _ struct {
+	EmailSentAt payload.Unix `json:"email_sent_at"`
+	EmailSentTo string       `json:"email_sent_to"`
+} = stripe.EmailSent{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID             payload.Nullable[string] `json:"id,omitzero"`
+	IdempotencyKey payload.Nullable[string] `json:"idempotency_key,omitzero"`
+} = stripe.EventRequest{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand    payload.Nullable[string] `json:"brand,omitzero"`
+	Country  payload.Nullable[string] `json:"country,omitzero"`
+	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
+	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
+	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+} = stripe.InternalCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country payload.Nullable[string] `json:"country,omitzero"`
+} = stripe.KlarnaAddress{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address payload.Nullable[stripe.KlarnaAddress] `json:"address,omitzero"`
+} = stripe.KlarnaPayerDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Chain payload.Nullable[stripe.KonbiniDetailsStoreChain] `json:"chain,omitzero"`
+} = stripe.KonbiniDetailsStore{} // a field or tag changed: run go generate
+
+var _ struct {
+	PresentmentAmount   int64  `json:"presentment_amount"`
+	PresentmentCurrency string `json:"presentment_currency"`
+} = stripe.PaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AchCreditTransfer *stripe.PaymentMethodDetailsAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
+	AchDebit          *stripe.PaymentMethodDetailsAchDebit          `json:"ach_debit,omitempty"`
+	AcssDebit         *stripe.PaymentMethodDetailsAcssDebit         `json:"acss_debit,omitempty"`
+	Affirm            *stripe.PaymentMethodDetailsAffirm            `json:"affirm,omitempty"`
+	AfterpayClearpay  *stripe.PaymentMethodDetailsAfterpayClearpay  `json:"afterpay_clearpay,omitempty"`
+	Alipay            *stripe.PaymentMethodDetailsAlipay            `json:"alipay,omitempty"`
+	Alma              *stripe.PaymentMethodDetailsAlma              `json:"alma,omitempty"`
+	AmazonPay         *stripe.PaymentMethodDetailsAmazonPay         `json:"amazon_pay,omitempty"`
+	AuBecsDebit       *stripe.PaymentMethodDetailsAuBecsDebit       `json:"au_becs_debit,omitempty"`
+	BacsDebit         *stripe.PaymentMethodDetailsBacsDebit         `json:"bacs_debit,omitempty"`
+	Bancontact        *stripe.PaymentMethodDetailsBancontact        `json:"bancontact,omitempty"`
+	Billie            *stripe.PaymentMethodDetailsBillie            `json:"billie,omitempty"`
+	Bizum             *stripe.PaymentMethodDetailsBizum             `json:"bizum,omitempty"`
+	Blik              *stripe.PaymentMethodDetailsBlik              `json:"blik,omitempty"`
+	Boleto            *stripe.PaymentMethodDetailsBoleto            `json:"boleto,omitempty"`
+	Card              *stripe.PaymentMethodDetailsCard              `json:"card,omitempty"`
+	CardPresent       *stripe.PaymentMethodDetailsCardPresent       `json:"card_present,omitempty"`
+	Cashapp           *stripe.PaymentMethodDetailsCashapp           `json:"cashapp,omitempty"`
+	Crypto            *stripe.PaymentMethodDetailsCrypto            `json:"crypto,omitempty"`
+	CustomerBalance   json.RawMessage                               `json:"customer_balance,omitempty"`
+	Eps               *stripe.PaymentMethodDetailsEps               `json:"eps,omitempty"`
+	Fpx               *stripe.PaymentMethodDetailsFpx               `json:"fpx,omitempty"`
+	Giropay           *stripe.PaymentMethodDetailsGiropay           `json:"giropay,omitempty"`
+	Grabpay           *stripe.PaymentMethodDetailsGrabpay           `json:"grabpay,omitempty"`
+	Ideal             *stripe.PaymentMethodDetailsIdeal             `json:"ideal,omitempty"`
+	InteracPresent    *stripe.PaymentMethodDetailsInteracPresent    `json:"interac_present,omitempty"`
+	KakaoPay          *stripe.PaymentMethodDetailsKakaoPay          `json:"kakao_pay,omitempty"`
+	Klarna            *stripe.PaymentMethodDetailsKlarna            `json:"klarna,omitempty"`
+	Konbini           *stripe.PaymentMethodDetailsKonbini           `json:"konbini,omitempty"`
+	KrCard            *stripe.PaymentMethodDetailsKrCard            `json:"kr_card,omitempty"`
+	Link              *stripe.PaymentMethodDetailsLink              `json:"link,omitempty"`
+	MbWay             json.RawMessage                               `json:"mb_way,omitempty"`
+	Mobilepay         *stripe.PaymentMethodDetailsMobilepay         `json:"mobilepay,omitempty"`
+	Multibanco        *stripe.PaymentMethodDetailsMultibanco        `json:"multibanco,omitempty"`
+	NaverPay          *stripe.PaymentMethodDetailsNaverPay          `json:"naver_pay,omitempty"`
+	NzBankAccount     *stripe.PaymentMethodDetailsNzBankAccount     `json:"nz_bank_account,omitempty"`
+	Oxxo              *stripe.PaymentMethodDetailsOxxo              `json:"oxxo,omitempty"`
+	P24               *stripe.PaymentMethodDetailsP24               `json:"p24,omitempty"`
+	PayByBank         json.RawMessage                               `json:"pay_by_bank,omitempty"`
+	Payco             *stripe.PaymentMethodDetailsPayco             `json:"payco,omitempty"`
+	Paynow            *stripe.PaymentMethodDetailsPaynow            `json:"paynow,omitempty"`
+	Paypal            *stripe.PaymentMethodDetailsPaypal            `json:"paypal,omitempty"`
+	Payto             *stripe.PaymentMethodDetailsPayto             `json:"payto,omitempty"`
+	Pix               *stripe.PaymentMethodDetailsPix               `json:"pix,omitempty"`
+	Promptpay         *stripe.PaymentMethodDetailsPromptpay         `json:"promptpay,omitempty"`
+	RevolutPay        *stripe.PaymentMethodDetailsRevolutPay        `json:"revolut_pay,omitempty"`
+	SamsungPay        *stripe.PaymentMethodDetailsSamsungPay        `json:"samsung_pay,omitempty"`
+	Satispay          *stripe.PaymentMethodDetailsSatispay          `json:"satispay,omitempty"`
+	Scalapay          *stripe.PaymentMethodDetailsScalapay          `json:"scalapay,omitempty"`
+	SEPADebit         *stripe.PaymentMethodDetailsSEPADebit         `json:"sepa_debit,omitempty"`
+	Sofort            *stripe.PaymentMethodDetailsSofort            `json:"sofort,omitempty"`
+	StripeAccount     json.RawMessage                               `json:"stripe_account,omitempty"`
+	Sunbit            *stripe.PaymentMethodDetailsSunbit            `json:"sunbit,omitempty"`
+	Swish             *stripe.PaymentMethodDetailsSwish             `json:"swish,omitempty"`
+	Twint             *stripe.PaymentMethodDetailsTwint             `json:"twint,omitempty"`
+	Type              string                                        `json:"type"`
+	Upi               *stripe.PaymentMethodDetailsUpi               `json:"upi,omitempty"`
+	UsBankAccount     *stripe.PaymentMethodDetailsUsBankAccount     `json:"us_bank_account,omitempty"`
+	Wechat            json.RawMessage                               `json:"wechat,omitempty"`
+	WechatPay         *stripe.PaymentMethodDetailsWechatPay         `json:"wechat_pay,omitempty"`
+	Zip               json.RawMessage                               `json:"zip,omitempty"`
+} = stripe.PaymentMethodDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountNumber payload.Nullable[string] `json:"account_number,omitzero"`
+	BankName      payload.Nullable[string] `json:"bank_name,omitzero"`
+	RoutingNumber payload.Nullable[string] `json:"routing_number,omitzero"`
+	SwiftCode     payload.Nullable[string] `json:"swift_code,omitzero"`
+} = stripe.PaymentMethodDetailsAchCreditTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsAchDebitAccountHolderType] `json:"account_holder_type,omitzero"`
+	BankName          payload.Nullable[string]                                               `json:"bank_name,omitzero"`
+	Country           payload.Nullable[string]                                               `json:"country,omitzero"`
+	Fingerprint       payload.Nullable[string]                                               `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string]                                               `json:"last4,omitzero"`
+	RoutingNumber     payload.Nullable[string]                                               `json:"routing_number,omitzero"`
+} = stripe.PaymentMethodDetailsAchDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankName          payload.Nullable[string] `json:"bank_name,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	InstitutionNumber payload.Nullable[string] `json:"institution_number,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+	TransitNumber     payload.Nullable[string] `json:"transit_number,omitzero"`
+} = stripe.PaymentMethodDetailsAcssDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location      *string                  `json:"location,omitempty"`
+	Reader        *string                  `json:"reader,omitempty"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAffirm{} // a field or tag changed: run go generate
+
+var _ struct {
+	OrderID   payload.Nullable[string] `json:"order_id,omitzero"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsAfterpayClearpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       *string                  `json:"buyer_id,omitempty"`
+	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAlipay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Installments  *stripe.AlmaDetailsInstallments `json:"installments,omitempty"`
+	TransactionID payload.Nullable[string]        `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAlma{} // a field or tag changed: run go generate
+
+var _ struct {
+	Funding       *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
+	TransactionID payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsAmazonPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BsbNumber         payload.Nullable[string] `json:"bsb_number,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsAuBecsDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+	SortCode          payload.Nullable[string] `json:"sort_code,omitzero"`
+} = stripe.PaymentMethodDetailsBacsDebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode                  payload.Nullable[string]                                                 `json:"bank_code,omitzero"`
+	BankName                  payload.Nullable[string]                                                 `json:"bank_name,omitzero"`
+	BIC                       payload.Nullable[string]                                                 `json:"bic,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                                                 `json:"iban_last4,omitzero"`
+	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsBancontactPreferredLanguage] `json:"preferred_language,omitzero"`
+	VerifiedName              payload.Nullable[string]                                                 `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsBancontact{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsBillie{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsBizum{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID payload.Nullable[string] `json:"buyer_id,omitzero"`
+} = stripe.PaymentMethodDetailsBlik{} // a field or tag changed: run go generate
+
+var _ struct {
+	TaxID string `json:"tax_id"`
+} = stripe.PaymentMethodDetailsBoleto{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmountAuthorized         payload.Nullable[int64]                                          `json:"amount_authorized,omitzero"`
+	AuthorizationCode        payload.Nullable[string]                                         `json:"authorization_code,omitzero"`
+	Brand                    payload.Nullable[string]                                         `json:"brand,omitzero"`
+	CaptureBefore            *payload.Unix                                                    `json:"capture_before,omitempty"`
+	Checks                   payload.Nullable[stripe.PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
+	Country                  payload.Nullable[string]                                         `json:"country,omitzero"`
+	ExpMonth                 int64                                                            `json:"exp_month"`
+	ExpYear                  int64                                                            `json:"exp_year"`
+	ExtendedAuthorization    *stripe.CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
+	Fingerprint              payload.Nullable[string]                                         `json:"fingerprint,omitzero"`
+	Funding                  payload.Nullable[string]                                         `json:"funding,omitzero"`
+	IncrementalAuthorization *stripe.CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
+	Installments             payload.Nullable[stripe.PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
+	Last4                    payload.Nullable[string]                                         `json:"last4,omitzero"`
+	Mandate                  payload.Nullable[string]                                         `json:"mandate,omitzero"`
+	Multicapture             *stripe.CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
+	Network                  payload.Nullable[string]                                         `json:"network,omitzero"`
+	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
+	NetworkTransactionID     payload.Nullable[string]                                         `json:"network_transaction_id,omitzero"`
+	Overcapture              *stripe.CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
+	RegulatedStatus          payload.Nullable[stripe.PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
+	ThreeDSecure             payload.Nullable[stripe.ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
+	TransactionLinkID        payload.Nullable[string]                                         `json:"transaction_link_id,omitzero"`
+	Wallet                   payload.Nullable[stripe.PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
+} = stripe.PaymentMethodDetailsCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	AddressLine1Check      payload.Nullable[string] `json:"address_line1_check,omitzero"`
+	AddressPostalCodeCheck payload.Nullable[string] `json:"address_postal_code_check,omitzero"`
+	CVCCheck               payload.Nullable[string] `json:"cvc_check,omitzero"`
+} = stripe.PaymentMethodDetailsCardChecks{} // a field or tag changed: run go generate
+
+var _ struct {
+	Plan payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlan] `json:"plan,omitzero"`
+} = stripe.PaymentMethodDetailsCardInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Count    payload.Nullable[int64]                                                   `json:"count,omitzero"`
+	Interval payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlanInterval] `json:"interval,omitzero"`
+	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType                       `json:"type"`
+} = stripe.PaymentMethodDetailsCardInstallmentsPlan{} // a field or tag changed: run go generate
+
+var _ struct {
+	Used bool `json:"used"`
+} = stripe.PaymentMethodDetailsCardNetworkToken{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmountAuthorized                  payload.Nullable[int64]                                            `json:"amount_authorized,omitzero"`
+	Brand                             payload.Nullable[string]                                           `json:"brand,omitzero"`
+	BrandProduct                      payload.Nullable[string]                                           `json:"brand_product,omitzero"`
+	CaptureBefore                     *payload.Unix                                                      `json:"capture_before,omitempty"`
+	CardholderName                    payload.Nullable[string]                                           `json:"cardholder_name,omitzero"`
+	Country                           payload.Nullable[string]                                           `json:"country,omitzero"`
+	Description                       payload.Nullable[string]                                           `json:"description,omitzero"`
+	EmvAuthData                       payload.Nullable[string]                                           `json:"emv_auth_data,omitzero"`
+	ExpMonth                          int64                                                              `json:"exp_month"`
+	ExpYear                           int64                                                              `json:"exp_year"`
+	Fingerprint                       payload.Nullable[string]                                           `json:"fingerprint,omitzero"`
+	Funding                           payload.Nullable[string]                                           `json:"funding,omitzero"`
+	GeneratedCard                     payload.Nullable[string]                                           `json:"generated_card,omitzero"`
+	IncrementalAuthorizationSupported bool                                                               `json:"incremental_authorization_supported"`
+	Issuer                            payload.Nullable[string]                                           `json:"issuer,omitzero"`
+	Last4                             payload.Nullable[string]                                           `json:"last4,omitzero"`
+	Location                          *string                                                            `json:"location,omitempty"`
+	Network                           payload.Nullable[string]                                           `json:"network,omitzero"`
+	NetworkTransactionID              payload.Nullable[string]                                           `json:"network_transaction_id,omitzero"`
+	Offline                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentOffline]    `json:"offline,omitzero"`
+	OvercaptureSupported              bool                                                               `json:"overcapture_supported"`
+	PreferredLocales                  payload.Nullable[[]string]                                         `json:"preferred_locales,omitzero"`
+	ReadMethod                        payload.Nullable[stripe.PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
+	Reader                            *string                                                            `json:"reader,omitempty"`
+	Receipt                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
+	Wallet                            *stripe.CardPresentCommonWallet                                    `json:"wallet,omitempty"`
+} = stripe.PaymentMethodDetailsCardPresent{} // a field or tag changed: run go generate
+
+var _ struct {
+	StoredAt payload.Nullable[payload.Unix]                                      `json:"stored_at,omitzero"`
+	Type     payload.Nullable[stripe.PaymentMethodDetailsCardPresentOfflineType] `json:"type,omitzero"`
+} = stripe.PaymentMethodDetailsCardPresentOffline{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountType                  *stripe.PaymentMethodDetailsCardPresentReceiptAccountType `json:"account_type,omitempty"`
+	ApplicationCryptogram        payload.Nullable[string]                                  `json:"application_cryptogram,omitzero"`
+	ApplicationPreferredName     payload.Nullable[string]                                  `json:"application_preferred_name,omitzero"`
+	AuthorizationCode            payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
+	AuthorizationResponseCode    payload.Nullable[string]                                  `json:"authorization_response_code,omitzero"`
+	CardholderVerificationMethod payload.Nullable[string]                                  `json:"cardholder_verification_method,omitzero"`
+	DedicatedFileName            payload.Nullable[string]                                  `json:"dedicated_file_name,omitzero"`
+	TerminalVerificationResults  payload.Nullable[string]                                  `json:"terminal_verification_results,omitzero"`
+	TransactionStatusInformation payload.Nullable[string]                                  `json:"transaction_status_information,omitzero"`
+} = stripe.PaymentMethodDetailsCardPresentReceipt{} // a field or tag changed: run go generate
+
+var _ struct {
+	AmexExpressCheckout json.RawMessage                                    `json:"amex_express_checkout,omitempty"`
+	ApplePay            json.RawMessage                                    `json:"apple_pay,omitempty"`
+	DynamicLast4        payload.Nullable[string]                           `json:"dynamic_last4,omitzero"`
+	GooglePay           json.RawMessage                                    `json:"google_pay,omitempty"`
+	Link                *stripe.PaymentMethodDetailsCardWalletLink         `json:"link,omitempty"`
+	Masterpass          *stripe.PaymentMethodDetailsCardWalletMasterpass   `json:"masterpass,omitempty"`
+	SamsungPay          json.RawMessage                                    `json:"samsung_pay,omitempty"`
+	Type                stripe.PaymentMethodDetailsCardWalletType          `json:"type"`
+	VisaCheckout        *stripe.PaymentMethodDetailsCardWalletVisaCheckout `json:"visa_checkout,omitempty"`
+} = stripe.PaymentMethodDetailsCardWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	FundingSourceGroup payload.Nullable[string] `json:"funding_source_group,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletLink{} // a field or tag changed: run go generate
+
+var _ struct {
+	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
+	Email           payload.Nullable[string]         `json:"email,omitzero"`
+	Name            payload.Nullable[string]         `json:"name,omitzero"`
+	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletMasterpass{} // a field or tag changed: run go generate
+
+var _ struct {
+	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
+	Email           payload.Nullable[string]         `json:"email,omitzero"`
+	Name            payload.Nullable[string]         `json:"name,omitzero"`
+	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+} = stripe.PaymentMethodDetailsCardWalletVisaCheckout{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	Cashtag       payload.Nullable[string] `json:"cashtag,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsCashapp{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerAddress    *string                                         `json:"buyer_address,omitempty"`
+	Network         *stripe.PaymentMethodDetailsCryptoNetwork       `json:"network,omitempty"`
+	TokenCurrency   *stripe.PaymentMethodDetailsCryptoTokenCurrency `json:"token_currency,omitempty"`
+	TransactionHash *string                                         `json:"transaction_hash,omitempty"`
+} = stripe.PaymentMethodDetailsCrypto{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank         payload.Nullable[stripe.PaymentMethodDetailsEpsBank] `json:"bank,omitzero"`
+	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsEps{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank          stripe.PaymentMethodDetailsFpxBank `json:"bank"`
+	TransactionID payload.Nullable[string]           `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsFpx{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode     payload.Nullable[string] `json:"bank_code,omitzero"`
+	BankName     payload.Nullable[string] `json:"bank_name,omitzero"`
+	BIC          payload.Nullable[string] `json:"bic,omitzero"`
+	VerifiedName payload.Nullable[string] `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsGiropay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsGrabpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank                      payload.Nullable[stripe.PaymentMethodDetailsIdealBank] `json:"bank,omitzero"`
+	BIC                       payload.Nullable[stripe.PaymentMethodDetailsIdealBIC]  `json:"bic,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                               `json:"iban_last4,omitzero"`
+	TransactionID             payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+	VerifiedName              payload.Nullable[string]                               `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsIdeal{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand                payload.Nullable[string]                                              `json:"brand,omitzero"`
+	CardholderName       payload.Nullable[string]                                              `json:"cardholder_name,omitzero"`
+	Country              payload.Nullable[string]                                              `json:"country,omitzero"`
+	Description          payload.Nullable[string]                                              `json:"description,omitzero"`
+	EmvAuthData          payload.Nullable[string]                                              `json:"emv_auth_data,omitzero"`
+	ExpMonth             int64                                                                 `json:"exp_month"`
+	ExpYear              int64                                                                 `json:"exp_year"`
+	Fingerprint          payload.Nullable[string]                                              `json:"fingerprint,omitzero"`
+	Funding              payload.Nullable[string]                                              `json:"funding,omitzero"`
+	GeneratedCard        payload.Nullable[string]                                              `json:"generated_card,omitzero"`
+	Issuer               payload.Nullable[string]                                              `json:"issuer,omitzero"`
+	Last4                payload.Nullable[string]                                              `json:"last4,omitzero"`
+	Location             *string                                                               `json:"location,omitempty"`
+	Network              payload.Nullable[string]                                              `json:"network,omitzero"`
+	NetworkTransactionID payload.Nullable[string]                                              `json:"network_transaction_id,omitzero"`
+	PreferredLocales     payload.Nullable[[]string]                                            `json:"preferred_locales,omitzero"`
+	ReadMethod           payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReadMethod] `json:"read_method,omitzero"`
+	Reader               *string                                                               `json:"reader,omitempty"`
+	Receipt              payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReceipt]    `json:"receipt,omitzero"`
+} = stripe.PaymentMethodDetailsInteracPresent{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountType                  *stripe.PaymentMethodDetailsInteracPresentReceiptAccountType `json:"account_type,omitempty"`
+	ApplicationCryptogram        payload.Nullable[string]                                     `json:"application_cryptogram,omitzero"`
+	ApplicationPreferredName     payload.Nullable[string]                                     `json:"application_preferred_name,omitzero"`
+	AuthorizationCode            payload.Nullable[string]                                     `json:"authorization_code,omitzero"`
+	AuthorizationResponseCode    payload.Nullable[string]                                     `json:"authorization_response_code,omitzero"`
+	CardholderVerificationMethod payload.Nullable[string]                                     `json:"cardholder_verification_method,omitzero"`
+	DedicatedFileName            payload.Nullable[string]                                     `json:"dedicated_file_name,omitzero"`
+	TerminalVerificationResults  payload.Nullable[string]                                     `json:"terminal_verification_results,omitzero"`
+	TransactionStatusInformation payload.Nullable[string]                                     `json:"transaction_status_information,omitzero"`
+} = stripe.PaymentMethodDetailsInteracPresentReceipt{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsKakaoPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location              *string                                     `json:"location,omitempty"`
+	PayerDetails          payload.Nullable[stripe.KlarnaPayerDetails] `json:"payer_details,omitzero"`
+	PaymentMethodCategory payload.Nullable[string]                    `json:"payment_method_category,omitzero"`
+	PreferredLocale       payload.Nullable[string]                    `json:"preferred_locale,omitzero"`
+	Reader                *string                                     `json:"reader,omitempty"`
+} = stripe.PaymentMethodDetailsKlarna{} // a field or tag changed: run go generate
+
+var _ struct {
+	Store payload.Nullable[stripe.KonbiniDetailsStore] `json:"store,omitzero"`
+} = stripe.PaymentMethodDetailsKonbini{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand         payload.Nullable[stripe.PaymentMethodDetailsKrCardBrand] `json:"brand,omitzero"`
+	BuyerID       payload.Nullable[string]                                 `json:"buyer_id,omitzero"`
+	Last4         payload.Nullable[string]                                 `json:"last4,omitzero"`
+	TransactionID payload.Nullable[string]                                 `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsKrCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country            payload.Nullable[string] `json:"country,omitzero"`
+	FundingSourceGroup *string                  `json:"funding_source_group,omitempty"`
+} = stripe.PaymentMethodDetailsLink{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card payload.Nullable[stripe.InternalCard] `json:"card,omitzero"`
+} = stripe.PaymentMethodDetailsMobilepay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Entity    payload.Nullable[string] `json:"entity,omitzero"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsMultibanco{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsNaverPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderName payload.Nullable[string] `json:"account_holder_name,omitzero"`
+	BankCode          string                   `json:"bank_code"`
+	BankName          string                   `json:"bank_name"`
+	BranchCode        string                   `json:"branch_code"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Last4             string                   `json:"last4"`
+	Suffix            payload.Nullable[string] `json:"suffix,omitzero"`
+} = stripe.PaymentMethodDetailsNzBankAccount{} // a field or tag changed: run go generate
+
+var _ struct {
+	Number payload.Nullable[string] `json:"number,omitzero"`
+} = stripe.PaymentMethodDetailsOxxo{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank         payload.Nullable[stripe.PaymentMethodDetailsP24Bank] `json:"bank,omitzero"`
+	Reference    payload.Nullable[string]                             `json:"reference,omitzero"`
+	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsP24{} // a field or tag changed: run go generate
+
+var _ struct {
+	Brand    payload.Nullable[string] `json:"brand,omitzero"`
+	Country  payload.Nullable[string] `json:"country,omitzero"`
+	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
+	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
+	Funding  payload.Nullable[string] `json:"funding,omitzero"`
+	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+} = stripe.PaymentMethodDetailsPassthroughCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsPayco{} // a field or tag changed: run go generate
+
+var _ struct {
+	Location  *string                  `json:"location,omitempty"`
+	Reader    *string                  `json:"reader,omitempty"`
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsPaynow{} // a field or tag changed: run go generate
+
+var _ struct {
+	Country          payload.Nullable[string]                        `json:"country,omitzero"`
+	PayerEmail       payload.Nullable[string]                        `json:"payer_email,omitzero"`
+	PayerID          payload.Nullable[string]                        `json:"payer_id,omitzero"`
+	PayerName        payload.Nullable[string]                        `json:"payer_name,omitzero"`
+	SellerProtection payload.Nullable[stripe.PaypalSellerProtection] `json:"seller_protection,omitzero"`
+	TransactionID    payload.Nullable[string]                        `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsPaypal{} // a field or tag changed: run go generate
+
+var _ struct {
+	BsbNumber payload.Nullable[string] `json:"bsb_number,omitzero"`
+	Last4     payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate   *string                  `json:"mandate,omitempty"`
+	PayID     payload.Nullable[string] `json:"pay_id,omitzero"`
+} = stripe.PaymentMethodDetailsPayto{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankTransactionID payload.Nullable[string] `json:"bank_transaction_id,omitzero"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Mandate           *string                  `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsPix{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.PaymentMethodDetailsPromptpay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Funding       *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
+	TransactionID payload.Nullable[string]                                `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsRevolutPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode          payload.Nullable[string] `json:"bank_code,omitzero"`
+	BranchCode        payload.Nullable[string] `json:"branch_code,omitzero"`
+	Country           payload.Nullable[string] `json:"country,omitzero"`
+	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string] `json:"last4,omitzero"`
+	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+} = stripe.PaymentMethodDetailsSEPADebit{} // a field or tag changed: run go generate
+
+var _ struct {
+	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSamsungPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSatispay{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsScalapay{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode                  payload.Nullable[string]                                             `json:"bank_code,omitzero"`
+	BankName                  payload.Nullable[string]                                             `json:"bank_name,omitzero"`
+	BIC                       payload.Nullable[string]                                             `json:"bic,omitzero"`
+	Country                   payload.Nullable[string]                                             `json:"country,omitzero"`
+	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit,omitzero"`
+	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit_mandate,omitzero"`
+	IBANLast4                 payload.Nullable[string]                                             `json:"iban_last4,omitzero"`
+	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsSofortPreferredLanguage] `json:"preferred_language,omitzero"`
+	VerifiedName              payload.Nullable[string]                                             `json:"verified_name,omitzero"`
+} = stripe.PaymentMethodDetailsSofort{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsSunbit{} // a field or tag changed: run go generate
+
+var _ struct {
+	Fingerprint        payload.Nullable[string] `json:"fingerprint,omitzero"`
+	PaymentReference   payload.Nullable[string] `json:"payment_reference,omitzero"`
+	VerifiedPhoneLast4 payload.Nullable[string] `json:"verified_phone_last4,omitzero"`
+} = stripe.PaymentMethodDetailsSwish{} // a field or tag changed: run go generate
+
+var _ struct {
+	Mandate *string `json:"mandate,omitempty"`
+} = stripe.PaymentMethodDetailsTwint{} // a field or tag changed: run go generate
+
+var _ struct {
+	Vpa payload.Nullable[string] `json:"vpa,omitzero"`
+} = stripe.PaymentMethodDetailsUpi{} // a field or tag changed: run go generate
+
+var _ struct {
+	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountHolderType] `json:"account_holder_type,omitzero"`
+	AccountType       payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountType]       `json:"account_type,omitzero"`
+	BankName          payload.Nullable[string]                                                    `json:"bank_name,omitzero"`
+	ExpectedDebitDate *string                                                                     `json:"expected_debit_date,omitempty"`
+	Fingerprint       payload.Nullable[string]                                                    `json:"fingerprint,omitzero"`
+	Last4             payload.Nullable[string]                                                    `json:"last4,omitzero"`
+	Mandate           payload.Expandable[json.RawMessage]                                         `json:"mandate,omitzero"`
+	PaymentReference  payload.Nullable[string]                                                    `json:"payment_reference,omitzero"`
+	RoutingNumber     payload.Nullable[string]                                                    `json:"routing_number,omitzero"`
+} = stripe.PaymentMethodDetailsUsBankAccount{} // a field or tag changed: run go generate
+
+var _ struct {
+	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
+	Location      *string                  `json:"location,omitempty"`
+	Reader        *string                  `json:"reader,omitempty"`
+	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+} = stripe.PaymentMethodDetailsWechatPay{} // a field or tag changed: run go generate
+
+var _ struct {
+	DisputeCategories payload.Nullable[[]stripe.PaypalSellerProtectionDisputeCategoriesItem] `json:"dispute_categories,omitzero"`
+	Status            stripe.PaypalSellerProtectionStatus                                    `json:"status"`
+} = stripe.PaypalSellerProtection{} // a field or tag changed: run go generate
+
+var _ struct {
+	Session *string `json:"session,omitempty"`
+} = stripe.RadarOptions{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                        string                                   `json:"id"`
+	Object                    string                                   `json:"object"`
+	Amount                    int64                                    `json:"amount"`
+	BalanceTransaction        payload.Expandable[json.RawMessage]      `json:"balance_transaction,omitzero"`
+	Charge                    payload.Expandable[stripe.Charge]        `json:"charge,omitzero"`
+	Created                   payload.Unix                             `json:"created"`
+	Currency                  string                                   `json:"currency"`
+	Customer                  payload.Expandable[stripe.Customer]      `json:"customer,omitzero"`
+	CustomerAccount           payload.Nullable[string]                 `json:"customer_account,omitzero"`
+	Description               *string                                  `json:"description,omitempty"`
+	DestinationDetails        *stripe.RefundDestinationDetails         `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[json.RawMessage]      `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                                  `json:"failure_reason,omitempty"`
+	InstructionsEmail         *string                                  `json:"instructions_email,omitempty"`
+	Metadata                  payload.Nullable[map[string]string]      `json:"metadata,omitzero"`
+	NextAction                *stripe.RefundNextAction                 `json:"next_action,omitempty"`
+	PaymentIntent             payload.Expandable[stripe.PaymentIntent] `json:"payment_intent,omitzero"`
+	PaymentMethod             payload.Expandable[json.RawMessage]      `json:"payment_method,omitzero"`
+	PendingReason             *stripe.RefundPendingReason              `json:"pending_reason,omitempty"`
+	PresentmentDetails        *stripe.PaymentIntentPresentmentDetails  `json:"presentment_details,omitempty"`
+	Reason                    payload.Nullable[stripe.RefundReason]    `json:"reason,omitzero"`
+	ReceiptNumber             payload.Nullable[string]                 `json:"receipt_number,omitzero"`
+	SourceTransferReversal    payload.Expandable[json.RawMessage]      `json:"source_transfer_reversal,omitzero"`
+	Status                    payload.Nullable[string]                 `json:"status,omitzero"`
+	TransferReversal          payload.Expandable[json.RawMessage]      `json:"transfer_reversal,omitzero"`
+} = stripe.Refund{} // a field or tag changed: run go generate
+
+var _ struct {
+	Affirm              json.RawMessage                                `json:"affirm,omitempty"`
+	AfterpayClearpay    json.RawMessage                                `json:"afterpay_clearpay,omitempty"`
+	Alipay              json.RawMessage                                `json:"alipay,omitempty"`
+	Alma                json.RawMessage                                `json:"alma,omitempty"`
+	AmazonPay           json.RawMessage                                `json:"amazon_pay,omitempty"`
+	AuBankTransfer      json.RawMessage                                `json:"au_bank_transfer,omitempty"`
+	Blik                *stripe.RefundDestinationDetailsBlik           `json:"blik,omitempty"`
+	BrBankTransfer      *stripe.RefundDestinationDetailsBrBankTransfer `json:"br_bank_transfer,omitempty"`
+	Card                *stripe.RefundDestinationDetailsCard           `json:"card,omitempty"`
+	Cashapp             json.RawMessage                                `json:"cashapp,omitempty"`
+	Crypto              *stripe.RefundDestinationDetailsCrypto         `json:"crypto,omitempty"`
+	CustomerCashBalance json.RawMessage                                `json:"customer_cash_balance,omitempty"`
+	Eps                 json.RawMessage                                `json:"eps,omitempty"`
+	EuBankTransfer      *stripe.RefundDestinationDetailsEuBankTransfer `json:"eu_bank_transfer,omitempty"`
+	GbBankTransfer      *stripe.RefundDestinationDetailsGbBankTransfer `json:"gb_bank_transfer,omitempty"`
+	Giropay             json.RawMessage                                `json:"giropay,omitempty"`
+	Grabpay             json.RawMessage                                `json:"grabpay,omitempty"`
+	JpBankTransfer      *stripe.RefundDestinationDetailsJpBankTransfer `json:"jp_bank_transfer,omitempty"`
+	Klarna              json.RawMessage                                `json:"klarna,omitempty"`
+	MbWay               *stripe.RefundDestinationDetailsMbWay          `json:"mb_way,omitempty"`
+	Multibanco          *stripe.RefundDestinationDetailsMultibanco     `json:"multibanco,omitempty"`
+	MxBankTransfer      *stripe.RefundDestinationDetailsMxBankTransfer `json:"mx_bank_transfer,omitempty"`
+	NzBankTransfer      json.RawMessage                                `json:"nz_bank_transfer,omitempty"`
+	P24                 *stripe.RefundDestinationDetailsP24            `json:"p24,omitempty"`
+	Paynow              json.RawMessage                                `json:"paynow,omitempty"`
+	Paypal              *stripe.RefundDestinationDetailsPaypal         `json:"paypal,omitempty"`
+	Pix                 json.RawMessage                                `json:"pix,omitempty"`
+	Revolut             json.RawMessage                                `json:"revolut,omitempty"`
+	Scalapay            json.RawMessage                                `json:"scalapay,omitempty"`
+	Sofort              json.RawMessage                                `json:"sofort,omitempty"`
+	Swish               *stripe.RefundDestinationDetailsSwish          `json:"swish,omitempty"`
+	ThBankTransfer      *stripe.RefundDestinationDetailsThBankTransfer `json:"th_bank_transfer,omitempty"`
+	Twint               json.RawMessage                                `json:"twint,omitempty"`
+	Type                string                                         `json:"type"`
+	UsBankTransfer      *stripe.RefundDestinationDetailsUsBankTransfer `json:"us_bank_transfer,omitempty"`
+	WechatPay           json.RawMessage                                `json:"wechat_pay,omitempty"`
+	Zip                 json.RawMessage                                `json:"zip,omitempty"`
+} = stripe.RefundDestinationDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	Reference          payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsBlik{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsBrBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       *string                                 `json:"reference,omitempty"`
+	ReferenceStatus *string                                 `json:"reference_status,omitempty"`
+	ReferenceType   *string                                 `json:"reference_type,omitempty"`
+	Type            stripe.RefundDestinationDetailsCardType `json:"type"`
+} = stripe.RefundDestinationDetailsCard{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference payload.Nullable[string] `json:"reference,omitzero"`
+} = stripe.RefundDestinationDetailsCrypto{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsEuBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsGbBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsJpBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMbWay{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMultibanco{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsMxBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsP24{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+} = stripe.RefundDestinationDetailsPaypal{} // a field or tag changed: run go generate
+
+var _ struct {
+	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	Reference          payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsSwish{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsThBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       payload.Nullable[string] `json:"reference,omitzero"`
+	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+} = stripe.RefundDestinationDetailsUsBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	DisplayDetails *stripe.RefundNextActionDisplayDetails `json:"display_details,omitempty"`
+	Type           string                                 `json:"type"`
+} = stripe.RefundNextAction{} // a field or tag changed: run go generate
+
+var _ struct {
+	EmailSent stripe.EmailSent `json:"email_sent"`
+	ExpiresAt payload.Unix     `json:"expires_at"`
+} = stripe.RefundNextActionDisplayDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Card *stripe.PaymentMethodDetailsPassthroughCard                                  `json:"card,omitempty"`
+	Type payload.Nullable[stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+} = stripe.RevolutPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
+
+var _ struct {
+	Address        *stripe.Address          `json:"address,omitempty"`
+	Carrier        payload.Nullable[string] `json:"carrier,omitzero"`
+	Name           *string                  `json:"name,omitempty"`
+	Phone          payload.Nullable[string] `json:"phone,omitzero"`
+	TrackingNumber payload.Nullable[string] `json:"tracking_number,omitzero"`
+} = stripe.Shipping{} // a field or tag changed: run go generate
+
+var _ struct {
+	AuthenticationFlow          payload.Nullable[stripe.ThreeDSecureDetailsChargeAuthenticationFlow]          `json:"authentication_flow,omitzero"`
+	ElectronicCommerceIndicator payload.Nullable[stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator] `json:"electronic_commerce_indicator,omitzero"`
+	ExemptionIndicator          payload.Nullable[stripe.ThreeDSecureDetailsChargeExemptionIndicator]          `json:"exemption_indicator,omitzero"`
+	ExemptionIndicatorApplied   *bool                                                                         `json:"exemption_indicator_applied,omitempty"`
+	Result                      payload.Nullable[stripe.ThreeDSecureDetailsChargeResult]                      `json:"result,omitzero"`
+	ResultReason                payload.Nullable[stripe.ThreeDSecureDetailsChargeResultReason]                `json:"result_reason,omitzero"`
+	TransactionID               payload.Nullable[string]                                                      `json:"transaction_id,omitzero"`
+	Version                     payload.Nullable[stripe.ThreeDSecureDetailsChargeVersion]                     `json:"version,omitzero"`
+} = stripe.ThreeDSecureDetailsCharge{} // a field or tag changed: run go generate
+
 // pullRequestDecode reads an event for the handler PullRequest.
 func pullRequestDecode(eventType string, payload []byte) (github.PullRequestEvent, error) {
 	return codec.DecodeFamily[github.PullRequestEvent](github.Decode, eventType, payload)
 }
 
 var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
-	AppendIn: func(dst []byte, in *passIn) ([]byte, error) {
-		return codec.AppendTuple(dst, codec.NewMember(&in.event, pullRequestEventType, github.Decode), codec.NewMember(&in.none, pullRequestEventType, github.Decode))
-	},
-	DecodeIn: func(data []byte, in *passIn) error {
-		return codec.DecodeTuple(data, codec.NewMember(&in.event, pullRequestEventType, github.Decode), codec.NewMember(&in.none, pullRequestEventType, github.Decode))
-	},
-	AppendOut: func(dst []byte, out *github.PullRequestEvent) ([]byte, error) {
-		return codec.Append(dst, codec.NewMember(out, pullRequestEventType, github.Decode))
-	},
-	DecodeOut: func(data []byte, out *github.PullRequestEvent) error {
-		return codec.Decode(data, codec.NewMember(out, pullRequestEventType, github.Decode))
-	},
-	Shape: "a4bb8a86adeacaa3",
+	AppendIn:  codec.Appender(encodePassIn),
+	DecodeIn:  codec.Reader(decodePassIn),
+	AppendOut: codec.Appender(encodePassOut),
+	DecodeOut: codec.Reader(decodePassOut),
+	Shape:     "542dc189e47b99d0",
+}
+
+func encodePassOut(e *codec.Encoder, key string, v *github.PullRequestEvent) {
+	e.JSON(key, codec.NewMember(v, pullRequestEventType, github.Decode))
+}
+
+func decodePassOut(d *codec.Decoder, v *github.PullRequestEvent) {
+	d.JSON(codec.NewMember(v, pullRequestEventType, github.Decode))
+}
+
+func encodePassIn(e *codec.Encoder, key string, in *passIn) {
+	start := e.Open(key)
+	e.JSON(",", codec.NewMember(&in.event, pullRequestEventType, github.Decode))
+	e.JSON(",", codec.NewMember(&in.none, pullRequestEventType, github.Decode))
+	e.CloseArray(start)
+}
+
+func decodePassIn(d *codec.Decoder, in *passIn) {
+	d.Token('[')
+	d.JSON(codec.NewMember(&in.event, pullRequestEventType, github.Decode))
+	d.Token(',')
+	d.JSON(codec.NewMember(&in.none, pullRequestEventType, github.Decode))
+	d.Token(']')
+}
+
+var stripeChargeSucceededFields = codec.Fields{Names: []string{"id", "object", "account", "api_version", "context", "created", "data", "livemode", "pending_webhooks", "request", "type"}}
+
+func decodeStripeChargeSucceeded(d *codec.Decoder, v *stripe.ChargeSucceeded) {
+	for i := d.Object(&stripeChargeSucceededFields); i >= 0; i = d.Next(&stripeChargeSucceededFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodePointer(d, &v.Account, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.APIVersion, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Context, codec.DecodeString)
+		case 5:
+			codec.DecodeInt(d, &v.Created)
+		case 6:
+			decodeStripeChargeEventData(d, &v.Data)
+		case 7:
+			codec.DecodeBool(d, &v.Livemode)
+		case 8:
+			codec.DecodeInt(d, &v.PendingWebhooks)
+		case 9:
+			payload.DecodeNullable(d, &v.Request, decodeStripeEventRequest)
+		case 10:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeChargeEventDataFields = codec.Fields{Names: []string{"object", "previous_attributes"}}
+
+func decodeStripeChargeEventData(d *codec.Decoder, v *stripe.ChargeEventData) {
+	for i := d.Object(&stripeChargeEventDataFields); i >= 0; i = d.Next(&stripeChargeEventDataFields, i) {
+		switch i {
+		case 0:
+			decodeStripeCharge(d, &v.Object)
+		case 1:
+			codec.DecodeRaw(d, &v.PreviousAttributes)
+		}
+	}
+}
+
+var stripeChargeFields = codec.Fields{Names: []string{"id", "object", "amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "livemode", "metadata", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "refunded", "refunds", "review", "shipping", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
+
+func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
+	for i := d.Object(&stripeChargeFields); i >= 0; i = d.Next(&stripeChargeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodeInt(d, &v.Amount)
+		case 3:
+			codec.DecodeInt(d, &v.AmountCaptured)
+		case 4:
+			codec.DecodeInt(d, &v.AmountRefunded)
+		case 5:
+			v.Application.DecodeJSON(d)
+		case 6:
+			v.ApplicationFee.DecodeJSON(d)
+		case 7:
+			payload.DecodeNullable(d, &v.ApplicationFeeAmount, codec.DecodeInt)
+		case 8:
+			v.BalanceTransaction.DecodeJSON(d)
+		case 9:
+			decodeStripeBillingDetails(d, &v.BillingDetails)
+		case 10:
+			payload.DecodeNullable(d, &v.CalculatedStatementDescriptor, codec.DecodeString)
+		case 11:
+			codec.DecodeBool(d, &v.Captured)
+		case 12:
+			codec.DecodeInt(d, &v.Created)
+		case 13:
+			codec.DecodeString(d, &v.Currency)
+		case 14:
+			v.Customer.DecodeJSON(d)
+		case 15:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 16:
+			codec.DecodeBool(d, &v.Disputed)
+		case 17:
+			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 18:
+			payload.DecodeNullable(d, &v.FailureCode, codec.DecodeString)
+		case 19:
+			payload.DecodeNullable(d, &v.FailureMessage, codec.DecodeString)
+		case 20:
+			payload.DecodeNullable(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
+		case 21:
+			codec.DecodeBool(d, &v.Livemode)
+		case 22:
+			decodeStringByString(d, &v.Metadata)
+		case 23:
+			v.OnBehalfOf.DecodeJSON(d)
+		case 24:
+			payload.DecodeNullable(d, &v.Outcome, decodeStripeChargeOutcome)
+		case 25:
+			codec.DecodeBool(d, &v.Paid)
+		case 26:
+			v.PaymentIntent.DecodeJSON(d)
+		case 27:
+			payload.DecodeNullable(d, &v.PaymentMethod, codec.DecodeString)
+		case 28:
+			payload.DecodeNullable(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
+		case 29:
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+		case 30:
+			codec.DecodePointer(d, &v.RadarOptions, decodeStripeRadarOptions)
+		case 31:
+			payload.DecodeNullable(d, &v.ReceiptEmail, codec.DecodeString)
+		case 32:
+			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+		case 33:
+			payload.DecodeNullable(d, &v.ReceiptURL, codec.DecodeString)
+		case 34:
+			codec.DecodeBool(d, &v.Refunded)
+		case 35:
+			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
+		case 36:
+			v.Review.DecodeJSON(d)
+		case 37:
+			payload.DecodeNullable(d, &v.Shipping, decodeStripeShipping)
+		case 38:
+			v.SourceTransfer.DecodeJSON(d)
+		case 39:
+			payload.DecodeNullable(d, &v.StatementDescriptor, codec.DecodeString)
+		case 40:
+			payload.DecodeNullable(d, &v.StatementDescriptorSuffix, codec.DecodeString)
+		case 41:
+			codec.DecodeString(d, &v.Status)
+		case 42:
+			v.Transfer.DecodeJSON(d)
+		case 43:
+			payload.DecodeNullable(d, &v.TransferData, decodeStripeChargeTransferData)
+		case 44:
+			payload.DecodeNullable(d, &v.TransferGroup, codec.DecodeString)
+		}
+	}
+}
+
+var stripeBillingDetailsFields = codec.Fields{Names: []string{"address", "email", "name", "phone", "tax_id"}}
+
+func decodeStripeBillingDetails(d *codec.Decoder, v *stripe.BillingDetails) {
+	for i := d.Object(&stripeBillingDetailsFields); i >= 0; i = d.Next(&stripeBillingDetailsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Address, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Phone, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.TaxID, codec.DecodeString)
+		}
+	}
+}
+
+var stripeAddressFields = codec.Fields{Names: []string{"city", "country", "line1", "line2", "postal_code", "state"}}
+
+func decodeStripeAddress(d *codec.Decoder, v *stripe.Address) {
+	for i := d.Object(&stripeAddressFields); i >= 0; i = d.Next(&stripeAddressFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.City, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Line1, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Line2, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.PostalCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.State, codec.DecodeString)
+		}
+	}
+}
+
+var stripeChargeFraudDetailsFields = codec.Fields{Names: []string{"stripe_report", "user_report"}}
+
+func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetails) {
+	for i := d.Object(&stripeChargeFraudDetailsFields); i >= 0; i = d.Next(&stripeChargeFraudDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.StripeReport, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.UserReport, codec.DecodeString)
+		}
+	}
+}
+
+func decodeStringByString(d *codec.Decoder, v *map[string]string) {
+	codec.DecodeMap(d, v, codec.DecodeString)
+}
+
+var stripeChargeOutcomeFields = codec.Fields{Names: []string{"advice_code", "network_advice_code", "network_decline_code", "network_status", "reason", "risk_level", "risk_score", "rule", "seller_message", "type"}}
+
+func decodeStripeChargeOutcome(d *codec.Decoder, v *stripe.ChargeOutcome) {
+	for i := d.Object(&stripeChargeOutcomeFields); i >= 0; i = d.Next(&stripeChargeOutcomeFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AdviceCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.NetworkAdviceCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.NetworkStatus, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.RiskLevel, codec.DecodeString)
+		case 6:
+			codec.DecodePointer(d, &v.RiskScore, codec.DecodeInt)
+		case 7:
+			v.Rule.DecodeJSON(d)
+		case 8:
+			payload.DecodeNullable(d, &v.SellerMessage, codec.DecodeString)
+		case 9:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsFields = codec.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "grabpay", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "payto", "pix", "promptpay", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_debit", "sofort", "stripe_account", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
+
+func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodDetails) {
+	for i := d.Object(&stripePaymentMethodDetailsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AchCreditTransfer, decodeStripePaymentMethodDetailsAchCreditTransfer)
+		case 1:
+			codec.DecodePointer(d, &v.AchDebit, decodeStripePaymentMethodDetailsAchDebit)
+		case 2:
+			codec.DecodePointer(d, &v.AcssDebit, decodeStripePaymentMethodDetailsAcssDebit)
+		case 3:
+			codec.DecodePointer(d, &v.Affirm, decodeStripePaymentMethodDetailsAffirm)
+		case 4:
+			codec.DecodePointer(d, &v.AfterpayClearpay, decodeStripePaymentMethodDetailsAfterpayClearpay)
+		case 5:
+			codec.DecodePointer(d, &v.Alipay, decodeStripePaymentMethodDetailsAlipay)
+		case 6:
+			codec.DecodePointer(d, &v.Alma, decodeStripePaymentMethodDetailsAlma)
+		case 7:
+			codec.DecodePointer(d, &v.AmazonPay, decodeStripePaymentMethodDetailsAmazonPay)
+		case 8:
+			codec.DecodePointer(d, &v.AuBecsDebit, decodeStripePaymentMethodDetailsAuBecsDebit)
+		case 9:
+			codec.DecodePointer(d, &v.BacsDebit, decodeStripePaymentMethodDetailsBacsDebit)
+		case 10:
+			codec.DecodePointer(d, &v.Bancontact, decodeStripePaymentMethodDetailsBancontact)
+		case 11:
+			codec.DecodePointer(d, &v.Billie, decodeStripePaymentMethodDetailsBillie)
+		case 12:
+			codec.DecodePointer(d, &v.Bizum, decodeStripePaymentMethodDetailsBizum)
+		case 13:
+			codec.DecodePointer(d, &v.Blik, decodeStripePaymentMethodDetailsBlik)
+		case 14:
+			codec.DecodePointer(d, &v.Boleto, decodeStripePaymentMethodDetailsBoleto)
+		case 15:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsCard)
+		case 16:
+			codec.DecodePointer(d, &v.CardPresent, decodeStripePaymentMethodDetailsCardPresent)
+		case 17:
+			codec.DecodePointer(d, &v.Cashapp, decodeStripePaymentMethodDetailsCashapp)
+		case 18:
+			codec.DecodePointer(d, &v.Crypto, decodeStripePaymentMethodDetailsCrypto)
+		case 19:
+			codec.DecodeRaw(d, &v.CustomerBalance)
+		case 20:
+			codec.DecodePointer(d, &v.Eps, decodeStripePaymentMethodDetailsEps)
+		case 21:
+			codec.DecodePointer(d, &v.Fpx, decodeStripePaymentMethodDetailsFpx)
+		case 22:
+			codec.DecodePointer(d, &v.Giropay, decodeStripePaymentMethodDetailsGiropay)
+		case 23:
+			codec.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
+		case 24:
+			codec.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
+		case 25:
+			codec.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
+		case 26:
+			codec.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
+		case 27:
+			codec.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
+		case 28:
+			codec.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
+		case 29:
+			codec.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
+		case 30:
+			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
+		case 31:
+			codec.DecodeRaw(d, &v.MbWay)
+		case 32:
+			codec.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
+		case 33:
+			codec.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
+		case 34:
+			codec.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
+		case 35:
+			codec.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
+		case 36:
+			codec.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
+		case 37:
+			codec.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
+		case 38:
+			codec.DecodeRaw(d, &v.PayByBank)
+		case 39:
+			codec.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
+		case 40:
+			codec.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
+		case 41:
+			codec.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
+		case 42:
+			codec.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
+		case 43:
+			codec.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
+		case 44:
+			codec.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
+		case 45:
+			codec.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
+		case 46:
+			codec.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
+		case 47:
+			codec.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
+		case 48:
+			codec.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
+		case 49:
+			codec.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
+		case 50:
+			codec.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
+		case 51:
+			codec.DecodeRaw(d, &v.StripeAccount)
+		case 52:
+			codec.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+		case 53:
+			codec.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+		case 54:
+			codec.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+		case 55:
+			codec.DecodeString(d, &v.Type)
+		case 56:
+			codec.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+		case 57:
+			codec.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+		case 58:
+			codec.DecodeRaw(d, &v.Wechat)
+		case 59:
+			codec.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+		case 60:
+			codec.DecodeRaw(d, &v.Zip)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAchCreditTransferFields = codec.Fields{Names: []string{"account_number", "bank_name", "routing_number", "swift_code"}}
+
+func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsAchCreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchCreditTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountNumber, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.SwiftCode, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAchDebitFields = codec.Fields{Names: []string{"account_holder_type", "bank_name", "country", "fingerprint", "last4", "routing_number"}}
+
+func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAchDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAchDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAcssDebitFields = codec.Fields{Names: []string{"bank_name", "expected_debit_date", "fingerprint", "institution_number", "last4", "mandate", "transit_number"}}
+
+func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAcssDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAcssDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAcssDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.InstitutionNumber, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.TransitNumber, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAffirmFields = codec.Fields{Names: []string{"location", "reader", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentMethodDetailsAffirm) {
+	for i := d.Object(&stripePaymentMethodDetailsAffirmFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAffirmFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAfterpayClearpayFields = codec.Fields{Names: []string{"order_id", "reference"}}
+
+func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
+	for i := d.Object(&stripePaymentMethodDetailsAfterpayClearpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAfterpayClearpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.OrderID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAlipayFields = codec.Fields{Names: []string{"buyer_id", "fingerprint", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAlipay) {
+	for i := d.Object(&stripePaymentMethodDetailsAlipayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlipayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAlmaFields = codec.Fields{Names: []string{"installments", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAlma(d *codec.Decoder, v *stripe.PaymentMethodDetailsAlma) {
+	for i := d.Object(&stripePaymentMethodDetailsAlmaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlmaFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Installments, decodeStripeAlmaDetailsInstallments)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripeAlmaDetailsInstallmentsFields = codec.Fields{Names: []string{"count"}}
+
+func decodeStripeAlmaDetailsInstallments(d *codec.Decoder, v *stripe.AlmaDetailsInstallments) {
+	for i := d.Object(&stripeAlmaDetailsInstallmentsFields); i >= 0; i = d.Next(&stripeAlmaDetailsInstallmentsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.Count)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAmazonPayFields = codec.Fields{Names: []string{"funding", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsAmazonPay) {
+	for i := d.Object(&stripePaymentMethodDetailsAmazonPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAmazonPayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Funding, decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields = codec.Fields{Names: []string{"card", "type"}}
+
+func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
+	for i := d.Object(&stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields); i >= 0; i = d.Next(&stripeAmazonPayUnderlyingPaymentMethodFundingDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPassthroughCardFields = codec.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "funding", "last4"}}
+
+func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsPassthroughCard) {
+	for i := d.Object(&stripePaymentMethodDetailsPassthroughCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPassthroughCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+		case 3:
+			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsAuBecsDebitFields = codec.Fields{Names: []string{"bsb_number", "expected_debit_date", "fingerprint", "last4", "mandate"}}
+
+func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsAuBecsDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsAuBecsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAuBecsDebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBacsDebitFields = codec.Fields{Names: []string{"expected_debit_date", "fingerprint", "last4", "mandate", "sort_code"}}
+
+func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsBacsDebit) {
+	for i := d.Object(&stripePaymentMethodDetailsBacsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBacsDebitFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.SortCode, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBancontactFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "preferred_language", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.PaymentMethodDetailsBancontact) {
+	for i := d.Object(&stripePaymentMethodDetailsBancontactFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBancontactFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 4:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 5:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBillieFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentMethodDetailsBillie) {
+	for i := d.Object(&stripePaymentMethodDetailsBillieFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBillieFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBizumFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMethodDetailsBizum) {
+	for i := d.Object(&stripePaymentMethodDetailsBizumFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBizumFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBlikFields = codec.Fields{Names: []string{"buyer_id"}}
+
+func decodeStripePaymentMethodDetailsBlik(d *codec.Decoder, v *stripe.PaymentMethodDetailsBlik) {
+	for i := d.Object(&stripePaymentMethodDetailsBlikFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBlikFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsBoletoFields = codec.Fields{Names: []string{"tax_id"}}
+
+func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentMethodDetailsBoleto) {
+	for i := d.Object(&stripePaymentMethodDetailsBoletoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBoletoFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.TaxID)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardFields = codec.Fields{Names: []string{"amount_authorized", "authorization_code", "brand", "capture_before", "checks", "country", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "incremental_authorization", "installments", "last4", "mandate", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
+
+func decodeStripePaymentMethodDetailsCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsCard) {
+	for i := d.Object(&stripePaymentMethodDetailsCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
+		case 5:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 6:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 7:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 8:
+			codec.DecodePointer(d, &v.ExtendedAuthorization, decodeStripeCardDetailsExtendedAuthorization)
+		case 9:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 10:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 11:
+			codec.DecodePointer(d, &v.IncrementalAuthorization, decodeStripeCardDetailsIncrementalAuthorization)
+		case 12:
+			payload.DecodeNullable(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
+		case 13:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		case 15:
+			codec.DecodePointer(d, &v.Multicapture, decodeStripeCardDetailsMulticapture)
+		case 16:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 17:
+			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+		case 18:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.Overcapture, decodeStripeCardDetailsOvercapture)
+		case 20:
+			payload.DecodeNullable(d, &v.RegulatedStatus, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+		case 22:
+			payload.DecodeNullable(d, &v.TransactionLinkID, codec.DecodeString)
+		case 23:
+			payload.DecodeNullable(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardChecksFields = codec.Fields{Names: []string{"address_line1_check", "address_postal_code_check", "cvc_check"}}
+
+func decodeStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardChecks) {
+	for i := d.Object(&stripePaymentMethodDetailsCardChecksFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardChecksFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AddressLine1Check, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.AddressPostalCodeCheck, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.CVCCheck, codec.DecodeString)
+		}
+	}
+}
+
+var stripeCardDetailsExtendedAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsExtendedAuthorization(d *codec.Decoder, v *stripe.CardDetailsExtendedAuthorization) {
+	for i := d.Object(&stripeCardDetailsExtendedAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsExtendedAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripeCardDetailsIncrementalAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsIncrementalAuthorization(d *codec.Decoder, v *stripe.CardDetailsIncrementalAuthorization) {
+	for i := d.Object(&stripeCardDetailsIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsIncrementalAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardInstallmentsFields = codec.Fields{Names: []string{"plan"}}
+
+func decodeStripePaymentMethodDetailsCardInstallments(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardInstallments) {
+	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardInstallmentsPlanFields = codec.Fields{Names: []string{"count", "interval", "type"}}
+
+func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardInstallmentsPlan) {
+	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsPlanFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsPlanFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Count, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Interval, codec.DecodeString)
+		case 2:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeCardDetailsMulticaptureFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeCardDetailsMulticapture(d *codec.Decoder, v *stripe.CardDetailsMulticapture) {
+	for i := d.Object(&stripeCardDetailsMulticaptureFields); i >= 0; i = d.Next(&stripeCardDetailsMulticaptureFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardNetworkTokenFields = codec.Fields{Names: []string{"used"}}
+
+func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardNetworkToken) {
+	for i := d.Object(&stripePaymentMethodDetailsCardNetworkTokenFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardNetworkTokenFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeBool(d, &v.Used)
+		}
+	}
+}
+
+var stripeCardDetailsOvercaptureFields = codec.Fields{Names: []string{"maximum_amount_capturable", "status"}}
+
+func decodeStripeCardDetailsOvercapture(d *codec.Decoder, v *stripe.CardDetailsOvercapture) {
+	for i := d.Object(&stripeCardDetailsOvercaptureFields); i >= 0; i = d.Next(&stripeCardDetailsOvercaptureFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.MaximumAmountCapturable)
+		case 1:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripeThreeDSecureDetailsChargeFields = codec.Fields{Names: []string{"authentication_flow", "electronic_commerce_indicator", "exemption_indicator", "exemption_indicator_applied", "result", "result_reason", "transaction_id", "version"}}
+
+func decodeStripeThreeDSecureDetailsCharge(d *codec.Decoder, v *stripe.ThreeDSecureDetailsCharge) {
+	for i := d.Object(&stripeThreeDSecureDetailsChargeFields); i >= 0; i = d.Next(&stripeThreeDSecureDetailsChargeFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AuthenticationFlow, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ElectronicCommerceIndicator, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExemptionIndicator, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExemptionIndicatorApplied, codec.DecodeBool)
+		case 4:
+			payload.DecodeNullable(d, &v.Result, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.ResultReason, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.Version, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardWalletFields = codec.Fields{Names: []string{"amex_express_checkout", "apple_pay", "dynamic_last4", "google_pay", "link", "masterpass", "samsung_pay", "type", "visa_checkout"}}
+
+func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWallet) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeRaw(d, &v.AmexExpressCheckout)
+		case 1:
+			codec.DecodeRaw(d, &v.ApplePay)
+		case 2:
+			payload.DecodeNullable(d, &v.DynamicLast4, codec.DecodeString)
+		case 3:
+			codec.DecodeRaw(d, &v.GooglePay)
+		case 4:
+			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsCardWalletLink)
+		case 5:
+			codec.DecodePointer(d, &v.Masterpass, decodeStripePaymentMethodDetailsCardWalletMasterpass)
+		case 6:
+			codec.DecodeRaw(d, &v.SamsungPay)
+		case 7:
+			codec.DecodeString(d, &v.Type)
+		case 8:
+			codec.DecodePointer(d, &v.VisaCheckout, decodeStripePaymentMethodDetailsCardWalletVisaCheckout)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardWalletLinkFields = codec.Fields{Names: []string{"funding_source_group"}}
+
+func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletLink) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletLinkFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.FundingSourceGroup, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardWalletMasterpassFields = codec.Fields{Names: []string{"billing_address", "email", "name", "shipping_address"}}
+
+func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletMasterpassFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletMasterpassFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardWalletVisaCheckoutFields = codec.Fields{Names: []string{"billing_address", "email", "name", "shipping_address"}}
+
+func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
+	for i := d.Object(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardPresentFields = codec.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
+
+func decodeStripePaymentMethodDetailsCardPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresent) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BrandProduct, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+		case 8:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 9:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 10:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 11:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 12:
+			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+		case 13:
+			codec.DecodeBool(d, &v.IncrementalAuthorizationSupported)
+		case 14:
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+		case 15:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 16:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 17:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 18:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 19:
+			payload.DecodeNullable(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
+		case 20:
+			codec.DecodeBool(d, &v.OvercaptureSupported)
+		case 21:
+			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+		case 22:
+			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+		case 23:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 24:
+			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+		case 25:
+			codec.DecodePointer(d, &v.Wallet, decodeStripeCardPresentCommonWallet)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCardPresentOfflineFields = codec.Fields{Names: []string{"stored_at", "type"}}
+
+func decodeStripePaymentMethodDetailsCardPresentOffline(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresentOffline) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentOfflineFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentOfflineFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.StoredAt, codec.DecodeInt)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+func decodeStringSlice(d *codec.Decoder, v *[]string) {
+	codec.DecodeSlice(d, v, codec.DecodeString)
+}
+
+var stripePaymentMethodDetailsCardPresentReceiptFields = codec.Fields{Names: []string{"account_type", "application_cryptogram", "application_preferred_name", "authorization_code", "authorization_response_code", "cardholder_verification_method", "dedicated_file_name", "terminal_verification_results", "transaction_status_information"}}
+
+func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresentReceipt) {
+	for i := d.Object(&stripePaymentMethodDetailsCardPresentReceiptFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentReceiptFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+		}
+	}
+}
+
+var stripeCardPresentCommonWalletFields = codec.Fields{Names: []string{"type"}}
+
+func decodeStripeCardPresentCommonWallet(d *codec.Decoder, v *stripe.CardPresentCommonWallet) {
+	for i := d.Object(&stripeCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripeCardPresentCommonWalletFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCashappFields = codec.Fields{Names: []string{"buyer_id", "cashtag", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.PaymentMethodDetailsCashapp) {
+	for i := d.Object(&stripePaymentMethodDetailsCashappFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCashappFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Cashtag, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsCryptoFields = codec.Fields{Names: []string{"buyer_address", "network", "token_currency", "transaction_hash"}}
+
+func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentMethodDetailsCrypto) {
+	for i := d.Object(&stripePaymentMethodDetailsCryptoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCryptoFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.BuyerAddress, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Network, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.TokenCurrency, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.TransactionHash, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsEpsFields = codec.Fields{Names: []string{"bank", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMethodDetailsEps) {
+	for i := d.Object(&stripePaymentMethodDetailsEpsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsEpsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsFpxFields = codec.Fields{Names: []string{"bank", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMethodDetailsFpx) {
+	for i := d.Object(&stripePaymentMethodDetailsFpxFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFpxFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Bank)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsGiropayFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.PaymentMethodDetailsGiropay) {
+	for i := d.Object(&stripePaymentMethodDetailsGiropayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGiropayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsGrabpayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsGrabpay) {
+	for i := d.Object(&stripePaymentMethodDetailsGrabpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGrabpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsIdealFields = codec.Fields{Names: []string{"bank", "bic", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "transaction_id", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMethodDetailsIdeal) {
+	for i := d.Object(&stripePaymentMethodDetailsIdealFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIdealFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 2:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 3:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 4:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsInteracPresentFields = codec.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
+
+func decodeStripePaymentMethodDetailsInteracPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsInteracPresent) {
+	for i := d.Object(&stripePaymentMethodDetailsInteracPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+		case 5:
+			codec.DecodeInt(d, &v.ExpMonth)
+		case 6:
+			codec.DecodeInt(d, &v.ExpYear)
+		case 7:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+		case 9:
+			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+		case 10:
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+		case 11:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 12:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 13:
+			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 15:
+			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+		case 16:
+			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+		case 17:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 18:
+			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsInteracPresentReceiptFields = codec.Fields{Names: []string{"account_type", "application_cryptogram", "application_preferred_name", "authorization_code", "authorization_response_code", "cardholder_verification_method", "dedicated_file_name", "terminal_verification_results", "transaction_status_information"}}
+
+func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *stripe.PaymentMethodDetailsInteracPresentReceipt) {
+	for i := d.Object(&stripePaymentMethodDetailsInteracPresentReceiptFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentReceiptFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsKakaoPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsKakaoPay) {
+	for i := d.Object(&stripePaymentMethodDetailsKakaoPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKakaoPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsKlarnaFields = codec.Fields{Names: []string{"location", "payer_details", "payment_method_category", "preferred_locale", "reader"}}
+
+func decodeStripePaymentMethodDetailsKlarna(d *codec.Decoder, v *stripe.PaymentMethodDetailsKlarna) {
+	for i := d.Object(&stripePaymentMethodDetailsKlarnaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKlarnaFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
+		case 2:
+			payload.DecodeNullable(d, &v.PaymentMethodCategory, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PreferredLocale, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		}
+	}
+}
+
+var stripeKlarnaPayerDetailsFields = codec.Fields{Names: []string{"address"}}
+
+func decodeStripeKlarnaPayerDetails(d *codec.Decoder, v *stripe.KlarnaPayerDetails) {
+	for i := d.Object(&stripeKlarnaPayerDetailsFields); i >= 0; i = d.Next(&stripeKlarnaPayerDetailsFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Address, decodeStripeKlarnaAddress)
+		}
+	}
+}
+
+var stripeKlarnaAddressFields = codec.Fields{Names: []string{"country"}}
+
+func decodeStripeKlarnaAddress(d *codec.Decoder, v *stripe.KlarnaAddress) {
+	for i := d.Object(&stripeKlarnaAddressFields); i >= 0; i = d.Next(&stripeKlarnaAddressFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsKonbiniFields = codec.Fields{Names: []string{"store"}}
+
+func decodeStripePaymentMethodDetailsKonbini(d *codec.Decoder, v *stripe.PaymentMethodDetailsKonbini) {
+	for i := d.Object(&stripePaymentMethodDetailsKonbiniFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKonbiniFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Store, decodeStripeKonbiniDetailsStore)
+		}
+	}
+}
+
+var stripeKonbiniDetailsStoreFields = codec.Fields{Names: []string{"chain"}}
+
+func decodeStripeKonbiniDetailsStore(d *codec.Decoder, v *stripe.KonbiniDetailsStore) {
+	for i := d.Object(&stripeKonbiniDetailsStoreFields); i >= 0; i = d.Next(&stripeKonbiniDetailsStoreFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Chain, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsKrCardFields = codec.Fields{Names: []string{"brand", "buyer_id", "last4", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsKrCard) {
+	for i := d.Object(&stripePaymentMethodDetailsKrCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKrCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsLinkFields = codec.Fields{Names: []string{"country", "funding_source_group"}}
+
+func decodeStripePaymentMethodDetailsLink(d *codec.Decoder, v *stripe.PaymentMethodDetailsLink) {
+	for i := d.Object(&stripePaymentMethodDetailsLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsLinkFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.FundingSourceGroup, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsMobilepayFields = codec.Fields{Names: []string{"card"}}
+
+func decodeStripePaymentMethodDetailsMobilepay(d *codec.Decoder, v *stripe.PaymentMethodDetailsMobilepay) {
+	for i := d.Object(&stripePaymentMethodDetailsMobilepayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMobilepayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Card, decodeStripeInternalCard)
+		}
+	}
+}
+
+var stripeInternalCardFields = codec.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "last4"}}
+
+func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
+	for i := d.Object(&stripeInternalCardFields); i >= 0; i = d.Next(&stripeInternalCardFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+		case 3:
+			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+		case 4:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsMultibancoFields = codec.Fields{Names: []string{"entity", "reference"}}
+
+func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.PaymentMethodDetailsMultibanco) {
+	for i := d.Object(&stripePaymentMethodDetailsMultibancoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMultibancoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Entity, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsNaverPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsNaverPay) {
+	for i := d.Object(&stripePaymentMethodDetailsNaverPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNaverPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsNzBankAccountFields = codec.Fields{Names: []string{"account_holder_name", "bank_code", "bank_name", "branch_code", "expected_debit_date", "last4", "suffix"}}
+
+func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.PaymentMethodDetailsNzBankAccount) {
+	for i := d.Object(&stripePaymentMethodDetailsNzBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNzBankAccountFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderName, codec.DecodeString)
+		case 1:
+			codec.DecodeString(d, &v.BankCode)
+		case 2:
+			codec.DecodeString(d, &v.BankName)
+		case 3:
+			codec.DecodeString(d, &v.BranchCode)
+		case 4:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Last4)
+		case 6:
+			payload.DecodeNullable(d, &v.Suffix, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsOxxoFields = codec.Fields{Names: []string{"number"}}
+
+func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMethodDetailsOxxo) {
+	for i := d.Object(&stripePaymentMethodDetailsOxxoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsOxxoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Number, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsP24Fields = codec.Fields{Names: []string{"bank", "reference", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMethodDetailsP24) {
+	for i := d.Object(&stripePaymentMethodDetailsP24Fields); i >= 0; i = d.Next(&stripePaymentMethodDetailsP24Fields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPaycoFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMethodDetailsPayco) {
+	for i := d.Object(&stripePaymentMethodDetailsPaycoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaycoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPaynowFields = codec.Fields{Names: []string{"location", "reader", "reference"}}
+
+func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentMethodDetailsPaynow) {
+	for i := d.Object(&stripePaymentMethodDetailsPaynowFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaynowFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPaypalFields = codec.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsPaypal(d *codec.Decoder, v *stripe.PaymentMethodDetailsPaypal) {
+	for i := d.Object(&stripePaymentMethodDetailsPaypalFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaypalFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PayerEmail, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.PayerID, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PayerName, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
+		case 5:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaypalSellerProtectionFields = codec.Fields{Names: []string{"dispute_categories", "status"}}
+
+func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSellerProtection) {
+	for i := d.Object(&stripePaypalSellerProtectionFields); i >= 0; i = d.Next(&stripePaypalSellerProtectionFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.DisputeCategories, decodePaypalSellerProtectionDisputeCategoriesItemSlice)
+		case 1:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func decodePaypalSellerProtectionDisputeCategoriesItemSlice(d *codec.Decoder, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
+	codec.DecodeSlice(d, v, codec.DecodeString)
+}
+
+var stripePaymentMethodDetailsPaytoFields = codec.Fields{Names: []string{"bsb_number", "last4", "mandate", "pay_id"}}
+
+func decodeStripePaymentMethodDetailsPayto(d *codec.Decoder, v *stripe.PaymentMethodDetailsPayto) {
+	for i := d.Object(&stripePaymentMethodDetailsPaytoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaytoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.PayID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPixFields = codec.Fields{Names: []string{"bank_transaction_id", "fingerprint", "mandate"}}
+
+func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMethodDetailsPix) {
+	for i := d.Object(&stripePaymentMethodDetailsPixFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPixFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankTransactionID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsPromptpayFields = codec.Fields{Names: []string{"reference"}}
+
+func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.PaymentMethodDetailsPromptpay) {
+	for i := d.Object(&stripePaymentMethodDetailsPromptpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPromptpayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsRevolutPayFields = codec.Fields{Names: []string{"funding", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsRevolutPay) {
+	for i := d.Object(&stripePaymentMethodDetailsRevolutPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsRevolutPayFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Funding, decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields = codec.Fields{Names: []string{"card", "type"}}
+
+func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
+	for i := d.Object(&stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields); i >= 0; i = d.Next(&stripeRevolutPayUnderlyingPaymentMethodFundingDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
+		case 1:
+			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSamsungPayFields = codec.Fields{Names: []string{"buyer_id", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsSamsungPay) {
+	for i := d.Object(&stripePaymentMethodDetailsSamsungPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSamsungPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSatispayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.PaymentMethodDetailsSatispay) {
+	for i := d.Object(&stripePaymentMethodDetailsSatispayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSatispayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsScalapayFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.PaymentMethodDetailsScalapay) {
+	for i := d.Object(&stripePaymentMethodDetailsScalapayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsScalapayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSEPADebitFields = codec.Fields{Names: []string{"bank_code", "branch_code", "country", "expected_debit_date", "fingerprint", "last4", "mandate"}}
+
+func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.PaymentMethodDetailsSEPADebit) {
+	for i := d.Object(&stripePaymentMethodDetailsSEPADebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPADebitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BranchCode, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 6:
+			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSofortFields = codec.Fields{Names: []string{"bank_code", "bank_name", "bic", "country", "generated_sepa_debit", "generated_sepa_debit_mandate", "iban_last4", "preferred_language", "verified_name"}}
+
+func decodeStripePaymentMethodDetailsSofort(d *codec.Decoder, v *stripe.PaymentMethodDetailsSofort) {
+	for i := d.Object(&stripePaymentMethodDetailsSofortFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSofortFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+		case 4:
+			v.GeneratedSEPADebit.DecodeJSON(d)
+		case 5:
+			v.GeneratedSEPADebitMandate.DecodeJSON(d)
+		case 6:
+			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSunbitFields = codec.Fields{Names: []string{"transaction_id"}}
+
+func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentMethodDetailsSunbit) {
+	for i := d.Object(&stripePaymentMethodDetailsSunbitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSunbitFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSwishFields = codec.Fields{Names: []string{"fingerprint", "payment_reference", "verified_phone_last4"}}
+
+func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMethodDetailsSwish) {
+	for i := d.Object(&stripePaymentMethodDetailsSwishFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSwishFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.VerifiedPhoneLast4, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsTwintFields = codec.Fields{Names: []string{"mandate"}}
+
+func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMethodDetailsTwint) {
+	for i := d.Object(&stripePaymentMethodDetailsTwintFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsTwintFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsUpiFields = codec.Fields{Names: []string{"vpa"}}
+
+func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMethodDetailsUpi) {
+	for i := d.Object(&stripePaymentMethodDetailsUpiFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUpiFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Vpa, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsUsBankAccountFields = codec.Fields{Names: []string{"account_holder_type", "account_type", "bank_name", "expected_debit_date", "fingerprint", "last4", "mandate", "payment_reference", "routing_number"}}
+
+func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.PaymentMethodDetailsUsBankAccount) {
+	for i := d.Object(&stripePaymentMethodDetailsUsBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUsBankAccountFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.AccountType, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 5:
+			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+		case 6:
+			v.Mandate.DecodeJSON(d)
+		case 7:
+			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+		case 8:
+			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsWechatPayFields = codec.Fields{Names: []string{"fingerprint", "location", "reader", "transaction_id"}}
+
+func decodeStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *stripe.PaymentMethodDetailsWechatPay) {
+	for i := d.Object(&stripePaymentMethodDetailsWechatPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsWechatPayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentIntentPresentmentDetailsFields = codec.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
+
+func decodeStripePaymentIntentPresentmentDetails(d *codec.Decoder, v *stripe.PaymentIntentPresentmentDetails) {
+	for i := d.Object(&stripePaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentIntentPresentmentDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.PresentmentAmount)
+		case 1:
+			codec.DecodeString(d, &v.PresentmentCurrency)
+		}
+	}
+}
+
+var stripeRadarOptionsFields = codec.Fields{Names: []string{"session"}}
+
+func decodeStripeRadarOptions(d *codec.Decoder, v *stripe.RadarOptions) {
+	for i := d.Object(&stripeRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarOptionsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Session, codec.DecodeString)
+		}
+	}
+}
+
+var stripeChargeRefundsFields = codec.Fields{Names: []string{"data", "has_more", "object", "url"}}
+
+func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
+	for i := d.Object(&stripeChargeRefundsFields); i >= 0; i = d.Next(&stripeChargeRefundsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeSlice(d, &v.Data, decodeStripeRefund)
+		case 1:
+			codec.DecodeBool(d, &v.HasMore)
+		case 2:
+			codec.DecodeString(d, &v.Object)
+		case 3:
+			codec.DecodeString(d, &v.URL)
+		}
+	}
+}
+
+var stripeRefundFields = codec.Fields{Names: []string{"id", "object", "amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "instructions_email", "metadata", "next_action", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
+
+func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
+	for i := d.Object(&stripeRefundFields); i >= 0; i = d.Next(&stripeRefundFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodeInt(d, &v.Amount)
+		case 3:
+			v.BalanceTransaction.DecodeJSON(d)
+		case 4:
+			v.Charge.DecodeJSON(d)
+		case 5:
+			codec.DecodeInt(d, &v.Created)
+		case 6:
+			codec.DecodeString(d, &v.Currency)
+		case 7:
+			v.Customer.DecodeJSON(d)
+		case 8:
+			payload.DecodeNullable(d, &v.CustomerAccount, codec.DecodeString)
+		case 9:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 10:
+			codec.DecodePointer(d, &v.DestinationDetails, decodeStripeRefundDestinationDetails)
+		case 11:
+			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 12:
+			codec.DecodePointer(d, &v.FailureReason, codec.DecodeString)
+		case 13:
+			codec.DecodePointer(d, &v.InstructionsEmail, codec.DecodeString)
+		case 14:
+			payload.DecodeNullable(d, &v.Metadata, decodeStringByString)
+		case 15:
+			codec.DecodePointer(d, &v.NextAction, decodeStripeRefundNextAction)
+		case 16:
+			v.PaymentIntent.DecodeJSON(d)
+		case 17:
+			v.PaymentMethod.DecodeJSON(d)
+		case 18:
+			codec.DecodePointer(d, &v.PendingReason, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+		case 20:
+			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+		case 22:
+			v.SourceTransferReversal.DecodeJSON(d)
+		case 23:
+			payload.DecodeNullable(d, &v.Status, codec.DecodeString)
+		case 24:
+			v.TransferReversal.DecodeJSON(d)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsFields = codec.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
+
+func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDestinationDetails) {
+	for i := d.Object(&stripeRefundDestinationDetailsFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeRaw(d, &v.Affirm)
+		case 1:
+			codec.DecodeRaw(d, &v.AfterpayClearpay)
+		case 2:
+			codec.DecodeRaw(d, &v.Alipay)
+		case 3:
+			codec.DecodeRaw(d, &v.Alma)
+		case 4:
+			codec.DecodeRaw(d, &v.AmazonPay)
+		case 5:
+			codec.DecodeRaw(d, &v.AuBankTransfer)
+		case 6:
+			codec.DecodePointer(d, &v.Blik, decodeStripeRefundDestinationDetailsBlik)
+		case 7:
+			codec.DecodePointer(d, &v.BrBankTransfer, decodeStripeRefundDestinationDetailsBrBankTransfer)
+		case 8:
+			codec.DecodePointer(d, &v.Card, decodeStripeRefundDestinationDetailsCard)
+		case 9:
+			codec.DecodeRaw(d, &v.Cashapp)
+		case 10:
+			codec.DecodePointer(d, &v.Crypto, decodeStripeRefundDestinationDetailsCrypto)
+		case 11:
+			codec.DecodeRaw(d, &v.CustomerCashBalance)
+		case 12:
+			codec.DecodeRaw(d, &v.Eps)
+		case 13:
+			codec.DecodePointer(d, &v.EuBankTransfer, decodeStripeRefundDestinationDetailsEuBankTransfer)
+		case 14:
+			codec.DecodePointer(d, &v.GbBankTransfer, decodeStripeRefundDestinationDetailsGbBankTransfer)
+		case 15:
+			codec.DecodeRaw(d, &v.Giropay)
+		case 16:
+			codec.DecodeRaw(d, &v.Grabpay)
+		case 17:
+			codec.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
+		case 18:
+			codec.DecodeRaw(d, &v.Klarna)
+		case 19:
+			codec.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
+		case 20:
+			codec.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
+		case 21:
+			codec.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
+		case 22:
+			codec.DecodeRaw(d, &v.NzBankTransfer)
+		case 23:
+			codec.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
+		case 24:
+			codec.DecodeRaw(d, &v.Paynow)
+		case 25:
+			codec.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
+		case 26:
+			codec.DecodeRaw(d, &v.Pix)
+		case 27:
+			codec.DecodeRaw(d, &v.Revolut)
+		case 28:
+			codec.DecodeRaw(d, &v.Scalapay)
+		case 29:
+			codec.DecodeRaw(d, &v.Sofort)
+		case 30:
+			codec.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
+		case 31:
+			codec.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
+		case 32:
+			codec.DecodeRaw(d, &v.Twint)
+		case 33:
+			codec.DecodeString(d, &v.Type)
+		case 34:
+			codec.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
+		case 35:
+			codec.DecodeRaw(d, &v.WechatPay)
+		case 36:
+			codec.DecodeRaw(d, &v.Zip)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsBlikFields = codec.Fields{Names: []string{"network_decline_code", "reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.RefundDestinationDetailsBlik) {
+	for i := d.Object(&stripeRefundDestinationDetailsBlikFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBlikFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsBrBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsBrBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsBrBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBrBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsCardFields = codec.Fields{Names: []string{"reference", "reference_status", "reference_type", "type"}}
+
+func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.RefundDestinationDetailsCard) {
+	for i := d.Object(&stripeRefundDestinationDetailsCardFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCardFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.ReferenceType, codec.DecodeString)
+		case 3:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsCryptoFields = codec.Fields{Names: []string{"reference"}}
+
+func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.RefundDestinationDetailsCrypto) {
+	for i := d.Object(&stripeRefundDestinationDetailsCryptoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCryptoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsEuBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsEuBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsEuBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsEuBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsGbBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsGbBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsGbBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsGbBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsJpBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsJpBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsJpBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsJpBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsMbWayFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.RefundDestinationDetailsMbWay) {
+	for i := d.Object(&stripeRefundDestinationDetailsMbWayFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMbWayFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsMultibancoFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.RefundDestinationDetailsMultibanco) {
+	for i := d.Object(&stripeRefundDestinationDetailsMultibancoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMultibancoFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsMxBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsMxBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsMxBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMxBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsP24Fields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundDestinationDetailsP24) {
+	for i := d.Object(&stripeRefundDestinationDetailsP24Fields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsP24Fields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsPaypalFields = codec.Fields{Names: []string{"network_decline_code"}}
+
+func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.RefundDestinationDetailsPaypal) {
+	for i := d.Object(&stripeRefundDestinationDetailsPaypalFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsPaypalFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsSwishFields = codec.Fields{Names: []string{"network_decline_code", "reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.RefundDestinationDetailsSwish) {
+	for i := d.Object(&stripeRefundDestinationDetailsSwishFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsSwishFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 2:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsThBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsThBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsThBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsThBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsUsBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsUsBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsUsBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsUsBankTransferFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundNextActionFields = codec.Fields{Names: []string{"display_details", "type"}}
+
+func decodeStripeRefundNextAction(d *codec.Decoder, v *stripe.RefundNextAction) {
+	for i := d.Object(&stripeRefundNextActionFields); i >= 0; i = d.Next(&stripeRefundNextActionFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.DisplayDetails, decodeStripeRefundNextActionDisplayDetails)
+		case 1:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeRefundNextActionDisplayDetailsFields = codec.Fields{Names: []string{"email_sent", "expires_at"}}
+
+func decodeStripeRefundNextActionDisplayDetails(d *codec.Decoder, v *stripe.RefundNextActionDisplayDetails) {
+	for i := d.Object(&stripeRefundNextActionDisplayDetailsFields); i >= 0; i = d.Next(&stripeRefundNextActionDisplayDetailsFields, i) {
+		switch i {
+		case 0:
+			decodeStripeEmailSent(d, &v.EmailSent)
+		case 1:
+			codec.DecodeInt(d, &v.ExpiresAt)
+		}
+	}
+}
+
+var stripeEmailSentFields = codec.Fields{Names: []string{"email_sent_at", "email_sent_to"}}
+
+func decodeStripeEmailSent(d *codec.Decoder, v *stripe.EmailSent) {
+	for i := d.Object(&stripeEmailSentFields); i >= 0; i = d.Next(&stripeEmailSentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.EmailSentAt)
+		case 1:
+			codec.DecodeString(d, &v.EmailSentTo)
+		}
+	}
+}
+
+var stripeShippingFields = codec.Fields{Names: []string{"address", "carrier", "name", "phone", "tracking_number"}}
+
+func decodeStripeShipping(d *codec.Decoder, v *stripe.Shipping) {
+	for i := d.Object(&stripeShippingFields); i >= 0; i = d.Next(&stripeShippingFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Address, decodeStripeAddress)
+		case 1:
+			payload.DecodeNullable(d, &v.Carrier, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.Phone, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.TrackingNumber, codec.DecodeString)
+		}
+	}
+}
+
+var stripeChargeTransferDataFields = codec.Fields{Names: []string{"amount", "destination"}}
+
+func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferData) {
+	for i := d.Object(&stripeChargeTransferDataFields); i >= 0; i = d.Next(&stripeChargeTransferDataFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Amount, codec.DecodeInt)
+		case 1:
+			v.Destination.DecodeJSON(d)
+		}
+	}
+}
+
+var stripeEventRequestFields = codec.Fields{Names: []string{"id", "idempotency_key"}}
+
+func decodeStripeEventRequest(d *codec.Decoder, v *stripe.EventRequest) {
+	for i := d.Object(&stripeEventRequestFields); i >= 0; i = d.Next(&stripeEventRequestFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.ID, codec.DecodeString)
+		case 1:
+			payload.DecodeNullable(d, &v.IdempotencyKey, codec.DecodeString)
+		}
+	}
+}
+
+func decodeChargeFailedPointer(d *codec.Decoder, v **stripe.ChargeFailed) {
+	codec.DecodePointer(d, v, decodeStripeChargeFailed)
+}
+
+var stripeChargeFailedFields = codec.Fields{Names: []string{"id", "object", "account", "api_version", "context", "created", "data", "livemode", "pending_webhooks", "request", "type"}}
+
+func decodeStripeChargeFailed(d *codec.Decoder, v *stripe.ChargeFailed) {
+	for i := d.Object(&stripeChargeFailedFields); i >= 0; i = d.Next(&stripeChargeFailedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.Object)
+		case 2:
+			codec.DecodePointer(d, &v.Account, codec.DecodeString)
+		case 3:
+			payload.DecodeNullable(d, &v.APIVersion, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.Context, codec.DecodeString)
+		case 5:
+			codec.DecodeInt(d, &v.Created)
+		case 6:
+			decodeStripeChargeEventData(d, &v.Data)
+		case 7:
+			codec.DecodeBool(d, &v.Livemode)
+		case 8:
+			codec.DecodeInt(d, &v.PendingWebhooks)
+		case 9:
+			payload.DecodeNullable(d, &v.Request, decodeStripeEventRequest)
+		case 10:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var shippedFields = codec.Fields{Names: []string{"order"}}
+
+func decodeShipped(d *codec.Decoder, v *Shipped) {
+	for i := d.Object(&shippedFields); i >= 0; i = d.Next(&shippedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Order)
+		}
+	}
+}
+
+var anyFields = codec.Fields{Names: []string{"order"}}
+
+func decodeAny(d *codec.Decoder, v *Any) {
+	for i := d.Object(&anyFields); i >= 0; i = d.Next(&anyFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Order)
+		}
+	}
 }
 
 // pullRequestEventType returns the event type of a github.PullRequestEvent.

@@ -21,7 +21,7 @@ func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "events.Desk.Charge",
 			Events: []string{stripe.ChargeSucceededType},
 			Func:   d.Charge,
-			Decode: codec.DecodeEvent[stripe.ChargeSucceeded],
+			Decode: codec.EventReader(decodeStripeChargeSucceeded),
 			Order: func(event stripe.ChargeSucceeded) string {
 				return event.Data.Object.ID
 			},
@@ -30,7 +30,7 @@ func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "events.Desk.Failed",
 			Events: []string{stripe.ChargeFailedType},
 			Func:   d.Failed,
-			Decode: codec.DecodeEvent[*stripe.ChargeFailed],
+			Decode: codec.EventReader(decodeChargeFailedPointer),
 		},
 		restaq.Handler[github.PullRequestEvent]{
 			Name:   "events.Desk.PullRequest",
@@ -42,13 +42,13 @@ func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "events.Desk.Shipped",
 			Events: []string{ShippedType},
 			Func:   d.Shipped,
-			Decode: codec.DecodeEvent[Shipped],
+			Decode: codec.EventReader(decodeShipped),
 		},
 		restaq.Handler[Any]{
 			Name:   "events.Desk.Any",
 			Events: []string{"acme.order.shipped", "acme.order.returned"},
 			Func:   d.Any,
-			Decode: codec.DecodeEvent[Any],
+			Decode: codec.EventReader(decodeAny),
 		},
 		restaq.Handler[restaq.Event]{
 			Name:   "events.Desk.Raw",

@@ -36,55 +36,138 @@ var _ = (*uint8)((*Level)(nil)) // the type changed: run go generate
 var _ = (*string)((*Region)(nil)) // the type changed: run go generate
 
 var byNameCodec = restaq.Codec[byNameIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byNameIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.name)
-	},
-	DecodeIn: func(data []byte, in *byNameIn) error {
-		return codec.DecodeTuple(data, &in.name)
-	},
+	AppendIn: codec.Appender(encodeByNameIn),
+	DecodeIn: codec.Reader(decodeByNameIn),
 }
 
 var byLowerCodec = restaq.Codec[byLowerIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byLowerIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.name, &in.region)
-	},
-	DecodeIn: func(data []byte, in *byLowerIn) error {
-		return codec.DecodeTuple(data, &in.name, &in.region)
-	},
+	AppendIn: codec.Appender(encodeByLowerIn),
+	DecodeIn: codec.Reader(decodeByLowerIn),
 }
 
 var byIndexCodec = restaq.Codec[byIndexIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byIndexIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.index)
-	},
-	DecodeIn: func(data []byte, in *byIndexIn) error {
-		return codec.DecodeTuple(data, &in.index)
-	},
+	AppendIn: codec.Appender(encodeByIndexIn),
+	DecodeIn: codec.Reader(decodeByIndexIn),
 }
 
 var byLevelCodec = restaq.Codec[byLevelIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byLevelIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.level)
-	},
-	DecodeIn: func(data []byte, in *byLevelIn) error {
-		return codec.DecodeTuple(data, &in.level)
-	},
+	AppendIn: codec.Appender(encodeByLevelIn),
+	DecodeIn: codec.Reader(decodeByLevelIn),
 }
 
 var byAddressCodec = restaq.Codec[byAddressIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byAddressIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.address)
-	},
-	DecodeIn: func(data []byte, in *byAddressIn) error {
-		return codec.DecodeTuple(data, &in.address)
-	},
+	AppendIn: codec.Appender(encodeByAddressIn),
+	DecodeIn: codec.Reader(decodeByAddressIn),
 }
 
 var byPointerCodec = restaq.Codec[byPointerIn, restaq.None]{
-	AppendIn: func(dst []byte, in *byPointerIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.b)
-	},
-	DecodeIn: func(data []byte, in *byPointerIn) error {
-		return codec.DecodeTuple(data, &in.b)
-	},
+	AppendIn: codec.Appender(encodeByPointerIn),
+	DecodeIn: codec.Reader(decodeByPointerIn),
+}
+
+func encodeByNameIn(e *codec.Encoder, key string, in *byNameIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.name)
+	e.CloseArray(start)
+}
+
+func decodeByNameIn(d *codec.Decoder, in *byNameIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.name)
+	d.Token(']')
+}
+
+func encodeByLowerIn(e *codec.Encoder, key string, in *byLowerIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.name)
+	codec.EncodeString(e, ",", &in.region)
+	e.CloseArray(start)
+}
+
+func decodeByLowerIn(d *codec.Decoder, in *byLowerIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.name)
+	d.Token(',')
+	codec.DecodeString(d, &in.region)
+	d.Token(']')
+}
+
+func encodeByIndexIn(e *codec.Encoder, key string, in *byIndexIn) {
+	start := e.Open(key)
+	codec.EncodeInt(e, ",", &in.index)
+	e.CloseArray(start)
+}
+
+func decodeByIndexIn(d *codec.Decoder, in *byIndexIn) {
+	d.Token('[')
+	codec.DecodeInt(d, &in.index)
+	d.Token(']')
+}
+
+func encodeByLevelIn(e *codec.Encoder, key string, in *byLevelIn) {
+	start := e.Open(key)
+	codec.EncodeUint(e, ",", &in.level)
+	e.CloseArray(start)
+}
+
+func decodeByLevelIn(d *codec.Decoder, in *byLevelIn) {
+	d.Token('[')
+	codec.DecodeUint(d, &in.level)
+	d.Token(']')
+}
+
+func encodeByAddressIn(e *codec.Encoder, key string, in *byAddressIn) {
+	start := e.Open(key)
+	codec.EncodeJSON(e, ",", &in.address)
+	e.CloseArray(start)
+}
+
+func decodeByAddressIn(d *codec.Decoder, in *byAddressIn) {
+	d.Token('[')
+	codec.DecodeJSON(d, &in.address)
+	d.Token(']')
+}
+
+func encodeByPointerIn(e *codec.Encoder, key string, in *byPointerIn) {
+	start := e.Open(key)
+	encodeBatchPointer(e, ",", &in.b)
+	e.CloseArray(start)
+}
+
+func decodeByPointerIn(d *codec.Decoder, in *byPointerIn) {
+	d.Token('[')
+	decodeBatchPointer(d, &in.b)
+	d.Token(']')
+}
+
+func encodeBatchPointer(e *codec.Encoder, key string, v **Batch) {
+	encodeBatch(e, key, *v)
+}
+
+func decodeBatchPointer(d *codec.Decoder, v **Batch) {
+	codec.DecodePointer(d, v, decodeBatch)
+}
+
+func encodeBatch(e *codec.Encoder, key string, v *Batch) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec.EncodeSlice(e, `,"names":`, &v.Names, codec.EncodeString)
+	codec.EncodeString(e, `,"region":`, &v.Region)
+	e.Close(start)
+}
+
+var batchFields = codec.Fields{Names: []string{"names", "region"}}
+
+func decodeBatch(d *codec.Decoder, v *Batch) {
+	for i := d.Object(&batchFields); i >= 0; i = d.Next(&batchFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeSlice(d, &v.Names, codec.DecodeString)
+		case 1:
+			codec.DecodeString(d, &v.Region)
+		}
+	}
 }

@@ -19,7 +19,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "functions.load",
 			Events: []string{"load.batch"},
 			Func:   load,
-			Decode: codec.DecodeEvent[Batch],
+			Decode: codec.EventReader(decodeBatch),
 			Order: func(event Batch) string {
 				return string(event.Region)
 			},

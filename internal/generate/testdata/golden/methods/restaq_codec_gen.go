@@ -23,47 +23,120 @@ var _ func(*Shop, context.Context, string, int64, []string, map[string]int) (str
 
 var _ func(Shop, context.Context, string, int64) (int64, error) = Shop.total // signature changed: run go generate
 
+var _ struct {
+	ID    string `json:"id"`
+	Cents int64  `json:"cents"`
+} = Order{} // a field or tag changed: run go generate
+
 var deskReserveCodec = restaq.Codec[deskReserveIn, string]{
-	AppendIn: func(dst []byte, in *deskReserveIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.what)
-	},
-	DecodeIn: func(data []byte, in *deskReserveIn) error {
-		return codec.DecodeTuple(data, &in.what)
-	},
-	AppendOut: codec.Append[string],
-	DecodeOut: codec.Decode[string],
+	AppendIn:  codec.Appender(encodeDeskReserveIn),
+	DecodeIn:  codec.Reader(decodeDeskReserveIn),
+	AppendOut: codec.Appender(codec.EncodeString[string]),
+	DecodeOut: codec.Reader(codec.DecodeString[string]),
 	Shape:     "fffb964f94172686",
 }
 
 var shopReserveCodec = restaq.Codec[struct{}, restaq.None]{
-	AppendIn: func(dst []byte, _ *struct{}) ([]byte, error) {
-		return codec.AppendTuple(dst)
-	},
-	DecodeIn: func(data []byte, _ *struct{}) error {
-		return codec.DecodeTuple(data)
-	},
+	AppendIn: codec.Appender(codec.EncodeNone),
+	DecodeIn: codec.Reader(codec.DecodeNone),
 }
 
 var invoiceCodec = restaq.Codec[invoiceIn, string]{
-	AppendIn: func(dst []byte, in *invoiceIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.id, &in.cents, &in.lines, &in.counts)
-	},
-	DecodeIn: func(data []byte, in *invoiceIn) error {
-		return codec.DecodeTuple(data, &in.id, &in.cents, &in.lines, &in.counts)
-	},
-	AppendOut: codec.Append[string],
-	DecodeOut: codec.Decode[string],
+	AppendIn:  codec.Appender(encodeInvoiceIn),
+	DecodeIn:  codec.Reader(decodeInvoiceIn),
+	AppendOut: codec.Appender(codec.EncodeString[string]),
+	DecodeOut: codec.Reader(codec.DecodeString[string]),
 	Shape:     "fffb964f94172686",
 }
 
 var totalCodec = restaq.Codec[totalIn, int64]{
-	AppendIn: func(dst []byte, in *totalIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.arg1, &in.cents)
-	},
-	DecodeIn: func(data []byte, in *totalIn) error {
-		return codec.DecodeTuple(data, &in.arg1, &in.cents)
-	},
-	AppendOut: codec.Append[int64],
-	DecodeOut: codec.Decode[int64],
+	AppendIn:  codec.Appender(encodeTotalIn),
+	DecodeIn:  codec.Reader(decodeTotalIn),
+	AppendOut: codec.Appender(codec.EncodeInt[int64]),
+	DecodeOut: codec.Reader(codec.DecodeInt[int64]),
 	Shape:     "b59f795376a3aff0",
+}
+
+func encodeDeskReserveIn(e *codec.Encoder, key string, in *deskReserveIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.what)
+	e.CloseArray(start)
+}
+
+func decodeDeskReserveIn(d *codec.Decoder, in *deskReserveIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.what)
+	d.Token(']')
+}
+
+func encodeInvoiceIn(e *codec.Encoder, key string, in *invoiceIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.id)
+	codec.EncodeInt(e, ",", &in.cents)
+	encodeStringSlice(e, ",", &in.lines)
+	encodeIntByString(e, ",", &in.counts)
+	e.CloseArray(start)
+}
+
+func decodeInvoiceIn(d *codec.Decoder, in *invoiceIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.id)
+	d.Token(',')
+	codec.DecodeInt(d, &in.cents)
+	d.Token(',')
+	decodeStringSlice(d, &in.lines)
+	d.Token(',')
+	decodeIntByString(d, &in.counts)
+	d.Token(']')
+}
+
+func encodeTotalIn(e *codec.Encoder, key string, in *totalIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.arg1)
+	codec.EncodeInt(e, ",", &in.cents)
+	e.CloseArray(start)
+}
+
+func decodeTotalIn(d *codec.Decoder, in *totalIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.arg1)
+	d.Token(',')
+	codec.DecodeInt(d, &in.cents)
+	d.Token(']')
+}
+
+func encodeStringSlice(e *codec.Encoder, key string, v *[]string) {
+	codec.EncodeSlice(e, key, v, codec.EncodeString)
+}
+
+func decodeStringSlice(d *codec.Decoder, v *[]string) {
+	codec.DecodeSlice(d, v, codec.DecodeString)
+}
+
+func encodeIntByString(e *codec.Encoder, key string, v *map[string]int) {
+	codec.EncodeMap(e, key, v, codec.EncodeInt)
+}
+
+func decodeIntByString(d *codec.Decoder, v *map[string]int) {
+	codec.DecodeMap(d, v, codec.DecodeInt)
+}
+
+var structFields = codec.Fields{Names: []string{}}
+
+func decodeStruct(d *codec.Decoder, v *struct{}) {
+	for i := d.Object(&structFields); i >= 0; i = d.Next(&structFields, i) {
+	}
+}
+
+var orderFields = codec.Fields{Names: []string{"id", "cents"}}
+
+func decodeOrder(d *codec.Decoder, v *Order) {
+	for i := d.Object(&orderFields); i >= 0; i = d.Next(&orderFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			codec.DecodeInt(d, &v.Cents)
+		}
+	}
 }

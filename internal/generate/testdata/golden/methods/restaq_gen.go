@@ -20,7 +20,7 @@ func (d Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Backoff:  restaq.Backoff{Min: time.Millisecond, Max: time.Millisecond},
 			Timeout:  10 * time.Second,
 			Func:     d.Bell,
-			Decode:   codec.DecodeEvent[struct{}],
+			Decode:   codec.EventReader(decodeStruct),
 		},
 		deskReserveDef.Bind(d),
 	)
@@ -33,7 +33,7 @@ func (s *Shop) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "methods.Shop.Paid",
 			Events: []string{"shop.order.paid"},
 			Func:   s.Paid,
-			Decode: codec.DecodeEvent[Order],
+			Decode: codec.EventReader(decodeOrder),
 		},
 		shopReserveDef.Bind(s),
 		invoiceDef.Bind(s),

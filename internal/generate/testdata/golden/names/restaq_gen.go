@@ -20,13 +20,13 @@ func RegisterHandlers(rt2 *restaq2.Runtime) error {
 			Name:   "names.in",
 			Events: []string{"names.try"},
 			Func:   in,
-			Decode: codec2.DecodeEvent[struct{}],
+			Decode: codec2.EventReader(decodeStruct),
 		},
 		restaq2.Handler[json]{
 			Name:   "names.rt",
 			Events: []string{"names.third"},
 			Func:   rt,
-			Decode: codec2.DecodeEvent[json],
+			Decode: codec2.EventReader(decodeJson),
 			Order: func(event json) string {
 				return event.ID
 			},
@@ -45,7 +45,7 @@ func (r Receiver) RegisterHandlers(rt *restaq2.Runtime) error {
 			Name:   "names.Receiver.On",
 			Events: []string{"names.other"},
 			Func:   r.On,
-			Decode: codec2.DecodeEvent[struct{}],
+			Decode: codec2.EventReader(decodeStruct),
 		},
 		stepDef.Bind(r),
 	)

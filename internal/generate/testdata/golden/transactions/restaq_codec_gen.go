@@ -31,43 +31,77 @@ var _ struct {
 } = Payment{} // a field or tag changed: run go generate
 
 var bookCodec = restaq.Codec[bookIn, int]{
-	AppendIn: func(dst []byte, in *bookIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.charge, &in.amount)
-	},
-	DecodeIn: func(data []byte, in *bookIn) error {
-		return codec.DecodeTuple(data, &in.charge, &in.amount)
-	},
-	AppendOut: codec.Append[int],
-	DecodeOut: codec.Decode[int],
+	AppendIn:  codec.Appender(encodeBookIn),
+	DecodeIn:  codec.Reader(decodeBookIn),
+	AppendOut: codec.Appender(codec.EncodeInt[int]),
+	DecodeOut: codec.Reader(codec.DecodeInt[int]),
 	Shape:     "b59f795376a3aff0",
 }
 
 var countCodec = restaq.Codec[struct{}, restaq.None]{
-	AppendIn: func(dst []byte, _ *struct{}) ([]byte, error) {
-		return codec.AppendTuple(dst)
-	},
-	DecodeIn: func(data []byte, _ *struct{}) error {
-		return codec.DecodeTuple(data)
-	},
+	AppendIn: codec.Appender(codec.EncodeNone),
+	DecodeIn: codec.Reader(codec.DecodeNone),
 }
 
 var insertCodec = restaq.Codec[insertIn, restaq.None]{
-	AppendIn: func(dst []byte, in *insertIn) ([]byte, error) {
-		return codec.AppendTuple(dst, &in.tx, &in.in)
-	},
-	DecodeIn: func(data []byte, in *insertIn) error {
-		return codec.DecodeTuple(data, &in.tx, &in.in)
-	},
+	AppendIn: codec.Appender(encodeInsertIn),
+	DecodeIn: codec.Reader(decodeInsertIn),
 }
 
 var rowsCodec = restaq.Codec[struct{}, int]{
-	AppendIn: func(dst []byte, _ *struct{}) ([]byte, error) {
-		return codec.AppendTuple(dst)
-	},
-	DecodeIn: func(data []byte, _ *struct{}) error {
-		return codec.DecodeTuple(data)
-	},
-	AppendOut: codec.Append[int],
-	DecodeOut: codec.Decode[int],
+	AppendIn:  codec.Appender(codec.EncodeNone),
+	DecodeIn:  codec.Reader(codec.DecodeNone),
+	AppendOut: codec.Appender(codec.EncodeInt[int]),
+	DecodeOut: codec.Reader(codec.DecodeInt[int]),
 	Shape:     "b59f795376a3aff0",
+}
+
+func encodeBookIn(e *codec.Encoder, key string, in *bookIn) {
+	start := e.Open(key)
+	codec.EncodeString(e, ",", &in.charge)
+	codec.EncodeInt(e, ",", &in.amount)
+	e.CloseArray(start)
+}
+
+func decodeBookIn(d *codec.Decoder, in *bookIn) {
+	d.Token('[')
+	codec.DecodeString(d, &in.charge)
+	d.Token(',')
+	codec.DecodeInt(d, &in.amount)
+	d.Token(']')
+}
+
+func encodeInsertIn(e *codec.Encoder, key string, in *insertIn) {
+	start := e.Open(key)
+	encodePayment(e, ",", &in.tx)
+	codec.EncodeString(e, ",", &in.in)
+	e.CloseArray(start)
+}
+
+func decodeInsertIn(d *codec.Decoder, in *insertIn) {
+	d.Token('[')
+	decodePayment(d, &in.tx)
+	d.Token(',')
+	codec.DecodeString(d, &in.in)
+	d.Token(']')
+}
+
+func encodePayment(e *codec.Encoder, key string, v *Payment) {
+	start := e.Open(key)
+	codec.EncodeString(e, `,"charge":`, &v.Charge)
+	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Close(start)
+}
+
+var paymentFields = codec.Fields{Names: []string{"charge", "amount"}}
+
+func decodePayment(d *codec.Decoder, v *Payment) {
+	for i := d.Object(&paymentFields); i >= 0; i = d.Next(&paymentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Charge)
+		case 1:
+			codec.DecodeInt(d, &v.Amount)
+		}
+	}
 }

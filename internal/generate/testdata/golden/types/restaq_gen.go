@@ -20,7 +20,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "types.try",
 			Events: []string{"types.try"},
 			Func:   try,
-			Decode: codec.DecodeEvent[struct{}],
+			Decode: codec.EventReader(decodeStruct3),
 		},
 		pageDef.Bind(struct{}{}),
 		pairDef.Bind(struct{}{}),

@@ -1,0 +1,195 @@
+package codec
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// An Encoder collects the JSON text of a value.
+//
+// Every method and function that encodes a value takes the text that stands
+// before it: a member's name between a comma and a colon, as in `,"id":`, a
+// comma for an array's element, "" for a value by itself. The bracket that
+// opens an object or array is written over its first comma in the end, so that
+// no member needs to know whether it is the first.
+type Encoder struct {
+	buf   []byte
+	depth int // of values whose type contains itself
+	err   error
+	keys  []string // of the maps being encoded, one behind the other
+}
+
+// reset makes e ready for the next value, with buf to write into.
+func (e *Encoder) reset(buf []byte) {
+	e.buf, e.depth, e.err = buf[:0], 0, nil
+	if cap(e.buf) > maxScratch {
+		e.buf = nil
+	}
+	clear(e.keys)
+	if e.keys = e.keys[:0]; cap(e.keys) > maxScratch/16 {
+		e.keys = nil
+	}
+}
+
+// fail keeps the first error.
+func (e *Encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// Open begins an object or array, and returns what Close is to be told.
+func (e *Encoder) Open(key string) int {
+	e.buf = append(e.buf, key...)
+	return len(e.buf)
+}
+
+// Close ends the object that Open began.
+func (e *Encoder) Close(start int) { e.close(start, '{', '}') }
+
+// CloseArray ends the array that Open began.
+func (e *Encoder) CloseArray(start int) { e.close(start, '[', ']') }
+
+func (e *Encoder) close(start int, open, end byte) {
+	if len(e.buf) == start {
+		e.buf = append(e.buf, open, end)
+		return
+	}
+	e.buf[start] = open
+	e.buf = append(e.buf, end)
+}
+
+// cycleDepth is how deep a value of a type that contains itself may be before
+// encoding/json is asked, which finds out whether it contains itself, too.
+const cycleDepth = 1000
+
+// Enter is called before a value whose type contains itself is encoded; v
+// points to it. If it returns false the value is done, by encoding/json, else
+// Leave follows.
+func (e *Encoder) Enter(key string, v any) bool {
+	if e.enter() {
+		return true
+	}
+	e.JSON(key, v)
+	return false
+}
+
+func (e *Encoder) enter() bool {
+	if e.err != nil || e.depth == cycleDepth {
+		return false
+	}
+	e.depth++
+	return true
+}
+
+// Leave is called after a value for which Enter returned true.
+func (e *Encoder) Leave() { e.depth-- }
+
+// JSON leaves v to encoding/json.
+func (e *Encoder) JSON(key string, v any) {
+	if e.err != nil {
+		return
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.buf = append(append(e.buf, key...), data...)
+}
+
+// Null encodes null.
+func (e *Encoder) Null(key string) { e.buf = append(append(e.buf, key...), "null"...) }
+
+// Bool encodes v.
+func (e *Encoder) Bool(key string, v bool) {
+	e.buf = strconv.AppendBool(append(e.buf, key...), v)
+}
+
+// Int encodes v.
+func (e *Encoder) Int(key string, v int64) {
+	e.buf = strconv.AppendInt(append(e.buf, key...), v, 10)
+}
+
+// Uint encodes v.
+func (e *Encoder) Uint(key string, v uint64) {
+	e.buf = strconv.AppendUint(append(e.buf, key...), v, 10)
+}
+
+// Float64 encodes v. Infinities and NaN are an error.
+func (e *Encoder) Float64(key string, v float64) {
+	abs := math.Abs(v)
+	e.float(key, v, 64, abs != 0 && (abs < 1e-6 || abs >= 1e21))
+}
+
+// Float32 encodes v. Infinities and NaN are an error.
+func (e *Encoder) Float32(key string, v float32) {
+	abs := float32(math.Abs(float64(v)))
+	e.float(key, float64(v), 32, abs != 0 && (abs < 1e-6 || abs >= 1e21))
+}
+
+// float writes a number as ECMAScript does.
+func (e *Encoder) float(key string, v float64, bits int, exponent bool) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		e.fail(fmt.Errorf("%v has no JSON form", v))
+		return
+	}
+	b := append(e.buf, key...)
+	if !exponent {
+		e.buf = strconv.AppendFloat(b, v, 'f', -1, bits)
+		return
+	}
+	b = strconv.AppendFloat(b, v, 'e', -1, bits)
+	if n := len(b); b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 is e-9
+		b = append(b[:n-2], b[n-1])
+	}
+	e.buf = b
+}
+
+// String encodes v, with what HTML gives a meaning escaped.
+func (e *Encoder) String(key, v string) { e.buf = appendString(append(e.buf, key...), v) }
+
+// Bytes encodes v in base64, nil as null.
+func (e *Encoder) Bytes(key string, v []byte) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	b := append(append(e.buf, key...), '"')
+	e.buf = append(base64.StdEncoding.AppendEncode(b, v), '"')
+}
+
+// Time encodes v as RFC 3339 has it.
+func (e *Encoder) Time(key string, v *time.Time) {
+	b := append(append(e.buf, key...), '"')
+	b, err := v.AppendText(b)
+	if err != nil {
+		e.fail(fmt.Errorf("encode time: %w", err))
+		return
+	}
+	e.buf = append(b, '"')
+}
+
+// Text encodes a text that is valid JSON, without the white space between its
+// parts and with what HTML gives a meaning escaped.
+func (e *Encoder) Text(key, v string) { e.buf = appendCompact(append(e.buf, key...), v) }
+
+// Raw encodes a text that may be invalid, which is an error; nil is null.
+func (e *Encoder) Raw(key string, v []byte) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	d := Decoder{data: v}
+	d.skip()
+	if err := d.end(); err != nil || !utf8.Valid(v) {
+		e.JSON(key, json.RawMessage(v))
+		return
+	}
+	e.buf = appendCompact(append(e.buf, key...), v)
+}

@@ -1,0 +1,175 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var errRange = errors.New("number is out of the type's range")
+
+// number reads a number as JSON's grammar has it, and returns its text.
+func (d *Decoder) number() []byte {
+	b, start := d.data, d.pos
+	i := start
+	if b[i] == '-' {
+		i++
+	}
+	first := i
+	i = digits(b, i)
+	bad := i == first || i > first+1 && b[first] == '0'
+	if i < len(b) && b[i] == '.' {
+		from := i + 1
+		i = digits(b, from)
+		bad = bad || i == from
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		from := i
+		i = digits(b, from)
+		bad = bad || i == from
+	}
+	if bad {
+		d.fail("number is not as JSON has it")
+		return nil
+	}
+	d.pos = i
+	return b[start:i]
+}
+
+// digits returns the index of the first byte from i that is no digit.
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+// safeDigits is how many digits fit any integer of 64 bits.
+const safeDigits = 18
+
+// integer reads an integer, or null, for which it returns false. The number is
+// negative, if so it says, and has no more than 64 bits.
+func (d *Decoder) integer() (n uint64, negative, ok bool) {
+	c := d.peek()
+	b, i := d.data, d.pos
+	if c == '-' {
+		negative = true
+		i++
+	}
+	first := i
+	for i < len(b) && b[i]-'0' <= 9 {
+		n = n*10 + uint64(b[i]-'0')
+		i++
+	}
+	count := i - first
+	if count == 0 || count > safeDigits || count > 1 && b[first] == '0' || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
+		return d.oddInteger(negative)
+	}
+	d.pos = i
+	return n, negative, true
+}
+
+// oddInteger reads what may be no integer, or a long one.
+func (d *Decoder) oddInteger(negative bool) (uint64, bool, bool) {
+	c := d.peek()
+	if c == 'n' {
+		d.literal("null")
+		return 0, false, false
+	}
+	if c != '-' && c-'0' > 9 {
+		d.unexpected("an integer")
+		return 0, false, false
+	}
+	text := d.number()
+	if text == nil {
+		return 0, false, false
+	}
+	whole := text
+	if negative {
+		whole = text[1:]
+	}
+	if d.fractions {
+		whole = withoutFraction(whole)
+	}
+	n, err := strconv.ParseUint(string(whole), 10, 64)
+	if err != nil {
+		d.failAt(d.pos-len(text), fmt.Errorf("number does not fit an integer: %w", err))
+		return 0, false, false
+	}
+	return n, negative, true
+}
+
+// maxFraction is how long a number with a fraction may be to count as an
+// integer.
+const maxFraction = 64
+
+// withoutFraction returns a number without sign as a plain integer, if it is
+// one; else as it is.
+func withoutFraction(number []byte) []byte {
+	if len(number) > maxFraction || bytes.IndexByte(number, '.') < 0 && bytes.IndexAny(number, "eE") < 0 {
+		return number
+	}
+	digits, exponent, _ := strings.Cut(canonicalNumber(string(number)), "e")
+	zeros, err := strconv.Atoi(exponent)
+	if digits == "0" {
+		return []byte(digits)
+	}
+	if err != nil || zeros < 0 || zeros > maxFraction {
+		return number
+	}
+	return append([]byte(digits), strings.Repeat("0", zeros)...)
+}
+
+// int reads an integer of at most 64 bits.
+func (d *Decoder) int() (int64, bool) {
+	start := d.pos
+	n, negative, ok := d.integer()
+	switch {
+	case !ok:
+		return 0, false
+	case negative && n <= 1<<63:
+		return -int64(n), true
+	case !negative && n < 1<<63:
+		return int64(n), true
+	}
+	d.failAt(start, errRange)
+	return 0, false
+}
+
+// uint reads an integer that has no sign.
+func (d *Decoder) uint() (uint64, bool) {
+	start := d.pos
+	n, negative, ok := d.integer()
+	if ok && negative {
+		d.failAt(start, errRange)
+		return 0, false
+	}
+	return n, ok
+}
+
+// float reads a number of a type with this many bits, or null, for which it
+// returns false.
+func (d *Decoder) float(bits int) (float64, bool) {
+	c := d.peek()
+	if c != '-' && c-'0' > 9 {
+		if !d.Null() {
+			d.unexpected("a number")
+		}
+		return 0, false
+	}
+	text := d.number()
+	if text == nil {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(text), bits)
+	if err != nil {
+		d.failAt(d.pos-len(text), errRange)
+		return 0, false
+	}
+	return f, true
+}
