@@ -57,6 +57,7 @@ var table = []Rule{
 	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5"}},
 	{Tree: "./runtime/codec"},
 	{Tree: "./runtime/codec/codectest", May: []string{"./runtime/codec"}},
+	{Tree: "./runtime/codec/codectest/corpus/...", May: []string{"./runtime/..."}}, // as users write programs
 	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
@@ -74,7 +75,6 @@ var table = []Rule{
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
 
 	// Test support, of neither half.
-	{Tree: "./internal/corpus/...", May: []string{"./internal/corpus/...", "./runtime/..."}}, // what generated codecs are tried on
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
 	{Tree: "./internal/chaos", TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5/..."}}, // tests only
 	{Tree: "./internal/leasemodel"},

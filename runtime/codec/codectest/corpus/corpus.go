@@ -3,14 +3,14 @@
 // generated for them can be compared with encoding/json.
 package corpus
 
-//go:generate go run ../../cmd/restaqgen -fuzz
+//go:generate go tool restaqgen -fuzz
 
 import (
 	"context"
 	"encoding/json"
 	"time"
 
-	"github.com/restaq/restaq/internal/corpus/foreign"
+	"github.com/restaq/restaq/runtime/codec/codectest/corpus/foreign"
 	"github.com/restaq/restaq/runtime/payload"
 )
 

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/restaq/restaq/internal/corpus/foreign"
 	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/runtime/codec/codectest/corpus/foreign"
 	"github.com/restaq/restaq/runtime/payload"
 )
 
@@ -102,7 +102,7 @@ type omittedIn struct {
 
 var omittedDef = restaq.Step[struct{}, omittedIn, Zeros]{
 	Name: "omitted",
-	Func: "github.com/restaq/restaq/internal/corpus.omitted",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.omitted",
 	Call: func(ctx context.Context, _ struct{}, in omittedIn) (Zeros, error) {
 		return omitted(ctx, in.v)
 	},
@@ -117,7 +117,7 @@ type commasIn struct {
 
 var commasDef = restaq.Step[struct{}, commasIn, Numbers]{
 	Name: "commas",
-	Func: "github.com/restaq/restaq/internal/corpus.commas",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.commas",
 	Call: func(ctx context.Context, _ struct{}, in commasIn) (Numbers, error) {
 		return commas(ctx, in.v, in.w)
 	},
@@ -131,7 +131,7 @@ type textsIn struct {
 
 var textsDef = restaq.Step[struct{}, textsIn, Quoted]{
 	Name: "texts",
-	Func: "github.com/restaq/restaq/internal/corpus.texts",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.texts",
 	Call: func(ctx context.Context, _ struct{}, in textsIn) (Quoted, error) {
 		return texts(ctx, in.v)
 	},
@@ -146,7 +146,7 @@ type outerIn struct {
 
 var outerDef = restaq.Step[struct{}, outerIn, *Pointers]{
 	Name: "outer",
-	Func: "github.com/restaq/restaq/internal/corpus.outer",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.outer",
 	Call: func(ctx context.Context, _ struct{}, in outerIn) (*Pointers, error) {
 		return outer(ctx, in.v, in.w)
 	},
@@ -160,7 +160,7 @@ type manyIn struct {
 
 var manyDef = restaq.Step[struct{}, manyIn, Maps]{
 	Name: "many",
-	Func: "github.com/restaq/restaq/internal/corpus.many",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.many",
 	Call: func(ctx context.Context, _ struct{}, in manyIn) (Maps, error) {
 		return many(ctx, in.v)
 	},
@@ -174,7 +174,7 @@ type plainIn struct {
 
 var plainDef = restaq.Step[struct{}, plainIn, Custom]{
 	Name: "plain",
-	Func: "github.com/restaq/restaq/internal/corpus.plain",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.plain",
 	Call: func(ctx context.Context, _ struct{}, in plainIn) (Custom, error) {
 		return plain(ctx, in.v)
 	},
@@ -189,7 +189,7 @@ type payloadsIn struct {
 
 var payloadsDef = restaq.Step[struct{}, payloadsIn, payload.Nullable[Leaf]]{
 	Name: "payloads",
-	Func: "github.com/restaq/restaq/internal/corpus.payloads",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.payloads",
 	Call: func(ctx context.Context, _ struct{}, in payloadsIn) (payload.Nullable[Leaf], error) {
 		return payloads(ctx, in.v, in.none)
 	},
@@ -205,7 +205,7 @@ type nodesIn struct {
 
 var nodesDef = restaq.Step[struct{}, nodesIn, Peer]{
 	Name: "nodes",
-	Func: "github.com/restaq/restaq/internal/corpus.nodes",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.nodes",
 	Call: func(ctx context.Context, _ struct{}, in nodesIn) (Peer, error) {
 		return nodes(ctx, in.v, in.w, in.x)
 	},
@@ -220,7 +220,7 @@ type genericsIn struct {
 
 var genericsDef = restaq.Step[struct{}, genericsIn, Pair[Word, List[foreign.Open]]]{
 	Name: "generics",
-	Func: "github.com/restaq/restaq/internal/corpus.generics",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.generics",
 	Call: func(ctx context.Context, _ struct{}, in genericsIn) (Pair[Word, List[foreign.Open]], error) {
 		return generics(ctx, in.v, in.w)
 	},
@@ -237,7 +237,7 @@ type slicesIn struct {
 
 var slicesDef = restaq.Step[struct{}, slicesIn, map[int][]Leaf]{
 	Name: "slices",
-	Func: "github.com/restaq/restaq/internal/corpus.slices",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.slices",
 	Call: func(ctx context.Context, _ struct{}, in slicesIn) (map[int][]Leaf, error) {
 		return slices(ctx, in.v, in.w, in.x, in.y)
 	},
@@ -258,7 +258,7 @@ type nothingIn struct {
 
 var nothingDef = restaq.Step[struct{}, nothingIn, json.RawMessage]{
 	Name: "nothing",
-	Func: "github.com/restaq/restaq/internal/corpus.nothing",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.nothing",
 	Call: func(ctx context.Context, _ struct{}, in nothingIn) (json.RawMessage, error) {
 		return nothing(ctx, in.v, in.w, in.x)
 	},
@@ -280,7 +280,7 @@ type basicsIn struct {
 
 var basicsDef = restaq.Step[struct{}, basicsIn, Word]{
 	Name: "basics",
-	Func: "github.com/restaq/restaq/internal/corpus.basics",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.basics",
 	Call: func(ctx context.Context, _ struct{}, in basicsIn) (Word, error) {
 		return basics(ctx, in.a, in.b, in.c, in.d, in.e, in.f, in.g, in.h, in.i)
 	},
