@@ -223,34 +223,34 @@ var _ struct {
 } = github.PullRequestLinks{} // a field or tag changed: run go generate
 
 var _ struct {
-	Login               *string                         `json:"login,omitempty"`
-	ID                  int64                           `json:"id"`
-	NodeID              string                          `json:"node_id"`
-	Name                *string                         `json:"name,omitempty"`
-	Email               payload.Nullable[string]        `json:"email,omitzero"`
-	AvatarURL           *string                         `json:"avatar_url,omitempty"`
-	GravatarID          *string                         `json:"gravatar_id,omitempty"`
-	URL                 string                          `json:"url"`
-	HTMLURL             string                          `json:"html_url"`
-	FollowersURL        *string                         `json:"followers_url,omitempty"`
-	FollowingURL        *string                         `json:"following_url,omitempty"`
-	GistsURL            *string                         `json:"gists_url,omitempty"`
-	StarredURL          *string                         `json:"starred_url,omitempty"`
-	SubscriptionsURL    *string                         `json:"subscriptions_url,omitempty"`
-	OrganizationsURL    *string                         `json:"organizations_url,omitempty"`
-	ReposURL            *string                         `json:"repos_url,omitempty"`
-	EventsURL           *string                         `json:"events_url,omitempty"`
-	ReceivedEventsURL   *string                         `json:"received_events_url,omitempty"`
-	Type                *github.UserType                `json:"type,omitempty"`
-	SiteAdmin           *bool                           `json:"site_admin,omitempty"`
-	Slug                *string                         `json:"slug,omitempty"`
-	Description         payload.Nullable[string]        `json:"description,omitzero"`
-	Privacy             *github.TeamPrivacy             `json:"privacy,omitempty"`
-	MembersURL          *string                         `json:"members_url,omitempty"`
-	RepositoriesURL     *string                         `json:"repositories_url,omitempty"`
-	Permission          *string                         `json:"permission,omitempty"`
-	Parent              *github.TeamParent              `json:"parent,omitempty"`
-	NotificationSetting *github.TeamNotificationSetting `json:"notification_setting,omitempty"`
+	Login               *string                             `json:"login,omitempty"`
+	ID                  int64                               `json:"id"`
+	NodeID              string                              `json:"node_id"`
+	Name                *string                             `json:"name,omitempty"`
+	Email               payload.Nullable[string]            `json:"email,omitzero"`
+	AvatarURL           *string                             `json:"avatar_url,omitempty"`
+	GravatarID          *string                             `json:"gravatar_id,omitempty"`
+	URL                 string                              `json:"url"`
+	HTMLURL             string                              `json:"html_url"`
+	FollowersURL        *string                             `json:"followers_url,omitempty"`
+	FollowingURL        *string                             `json:"following_url,omitempty"`
+	GistsURL            *string                             `json:"gists_url,omitempty"`
+	StarredURL          *string                             `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                             `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                             `json:"organizations_url,omitempty"`
+	ReposURL            *string                             `json:"repos_url,omitempty"`
+	EventsURL           *string                             `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                             `json:"received_events_url,omitempty"`
+	Type                *github.UserType                    `json:"type,omitempty"`
+	SiteAdmin           *bool                               `json:"site_admin,omitempty"`
+	Slug                *string                             `json:"slug,omitempty"`
+	Description         payload.Nullable[string]            `json:"description,omitzero"`
+	Privacy             *github.TeamPrivacy                 `json:"privacy,omitempty"`
+	MembersURL          *string                             `json:"members_url,omitempty"`
+	RepositoriesURL     *string                             `json:"repositories_url,omitempty"`
+	Permission          *string                             `json:"permission,omitempty"`
+	Parent              payload.Nullable[github.TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *github.TeamNotificationSetting     `json:"notification_setting,omitempty"`
 } = github.PullRequestRequestedReviewersItem{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -379,19 +379,19 @@ var _ struct {
 } = github.RepositoryPermissions{} // a field or tag changed: run go generate
 
 var _ struct {
-	Name                string                          `json:"name"`
-	ID                  int64                           `json:"id"`
-	NodeID              string                          `json:"node_id"`
-	Slug                string                          `json:"slug"`
-	Description         *string                         `json:"description"`
-	Privacy             github.TeamPrivacy              `json:"privacy"`
-	URL                 string                          `json:"url"`
-	HTMLURL             string                          `json:"html_url"`
-	MembersURL          string                          `json:"members_url"`
-	RepositoriesURL     string                          `json:"repositories_url"`
-	Permission          string                          `json:"permission"`
-	Parent              *github.TeamParent              `json:"parent,omitempty"`
-	NotificationSetting *github.TeamNotificationSetting `json:"notification_setting,omitempty"`
+	Name                string                              `json:"name"`
+	ID                  int64                               `json:"id"`
+	NodeID              string                              `json:"node_id"`
+	Slug                string                              `json:"slug"`
+	Description         *string                             `json:"description"`
+	Privacy             github.TeamPrivacy                  `json:"privacy"`
+	URL                 string                              `json:"url"`
+	HTMLURL             string                              `json:"html_url"`
+	MembersURL          string                              `json:"members_url"`
+	RepositoriesURL     string                              `json:"repositories_url"`
+	Permission          string                              `json:"permission"`
+	Parent              payload.Nullable[github.TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *github.TeamNotificationSetting     `json:"notification_setting,omitempty"`
 } = github.Team{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -1161,7 +1161,7 @@ func decodeGithubPullRequestRequestedReviewersItem(d *codec.Decoder, v *github.P
 		case 25:
 			codec.DecodePointer(d, &v.Permission, codec.DecodeString)
 		case 26:
-			codec.DecodePointer(d, &v.Parent, decodeGithubTeamParent)
+			payload.DecodeNullable(d, &v.Parent, decodeGithubTeamParent)
 		case 27:
 			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
 		}
@@ -1229,7 +1229,7 @@ func decodeGithubTeam(d *codec.Decoder, v *github.Team) {
 		case 10:
 			codec.DecodeString(d, &v.Permission)
 		case 11:
-			codec.DecodePointer(d, &v.Parent, decodeGithubTeamParent)
+			payload.DecodeNullable(d, &v.Parent, decodeGithubTeamParent)
 		case 12:
 			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
 		}

@@ -38,99 +38,82 @@ var _ struct {
 } = Shipped{} // a field or tag changed: run go generate
 
 var _ struct {
-	City       payload.Nullable[string] `json:"city,omitzero"`
-	Country    payload.Nullable[string] `json:"country,omitzero"`
-	Line1      payload.Nullable[string] `json:"line1,omitzero"`
-	Line2      payload.Nullable[string] `json:"line2,omitzero"`
-	PostalCode payload.Nullable[string] `json:"postal_code,omitzero"`
-	State      payload.Nullable[string] `json:"state,omitzero"`
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
 } = stripe.Address{} // a field or tag changed: run go generate
 
 var _ struct {
-	Count int64 `json:"count"`
-} = stripe.AlmaDetailsInstallments{} // a field or tag changed: run go generate
-
-var _ struct {
-	Card *stripe.PaymentMethodDetailsPassthroughCard                                 `json:"card,omitempty"`
-	Type payload.Nullable[stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+	Card *stripe.PaymentMethodDetailsPassthroughCard                `json:"card,omitempty"`
+	Type *stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
 } = stripe.AmazonPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Address payload.Nullable[stripe.Address] `json:"address,omitzero"`
-	Email   payload.Nullable[string]         `json:"email,omitzero"`
-	Name    payload.Nullable[string]         `json:"name,omitzero"`
-	Phone   payload.Nullable[string]         `json:"phone,omitzero"`
-	TaxID   payload.Nullable[string]         `json:"tax_id,omitzero"`
+	Address *stripe.Address `json:"address"`
+	Email   *string         `json:"email"`
+	Name    *string         `json:"name"`
+	Phone   *string         `json:"phone"`
+	TaxID   *string         `json:"tax_id"`
 } = stripe.BillingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Status stripe.CardDetailsExtendedAuthorizationStatus `json:"status"`
-} = stripe.CardDetailsExtendedAuthorization{} // a field or tag changed: run go generate
-
-var _ struct {
-	Status stripe.CardDetailsIncrementalAuthorizationStatus `json:"status"`
-} = stripe.CardDetailsIncrementalAuthorization{} // a field or tag changed: run go generate
-
-var _ struct {
-	Status stripe.CardDetailsMulticaptureStatus `json:"status"`
-} = stripe.CardDetailsMulticapture{} // a field or tag changed: run go generate
-
-var _ struct {
-	MaximumAmountCapturable int64                               `json:"maximum_amount_capturable"`
-	Status                  stripe.CardDetailsOvercaptureStatus `json:"status"`
-} = stripe.CardDetailsOvercapture{} // a field or tag changed: run go generate
-
-var _ struct {
-	Type stripe.CardPresentCommonWalletType `json:"type"`
-} = stripe.CardPresentCommonWallet{} // a field or tag changed: run go generate
-
-var _ struct {
-	ID                            string                                        `json:"id"`
-	Object                        string                                        `json:"object"`
-	Amount                        int64                                         `json:"amount"`
-	AmountCaptured                int64                                         `json:"amount_captured"`
-	AmountRefunded                int64                                         `json:"amount_refunded"`
-	Application                   payload.Expandable[json.RawMessage]           `json:"application,omitzero"`
-	ApplicationFee                payload.Expandable[json.RawMessage]           `json:"application_fee,omitzero"`
-	ApplicationFeeAmount          payload.Nullable[int64]                       `json:"application_fee_amount,omitzero"`
-	BalanceTransaction            payload.Expandable[json.RawMessage]           `json:"balance_transaction,omitzero"`
-	BillingDetails                stripe.BillingDetails                         `json:"billing_details"`
-	CalculatedStatementDescriptor payload.Nullable[string]                      `json:"calculated_statement_descriptor,omitzero"`
-	Captured                      bool                                          `json:"captured"`
-	Created                       payload.Unix                                  `json:"created"`
-	Currency                      string                                        `json:"currency"`
-	Customer                      payload.Expandable[stripe.Customer]           `json:"customer,omitzero"`
-	Description                   payload.Nullable[string]                      `json:"description,omitzero"`
-	Disputed                      bool                                          `json:"disputed"`
-	FailureBalanceTransaction     payload.Expandable[json.RawMessage]           `json:"failure_balance_transaction,omitzero"`
-	FailureCode                   payload.Nullable[string]                      `json:"failure_code,omitzero"`
-	FailureMessage                payload.Nullable[string]                      `json:"failure_message,omitzero"`
-	FraudDetails                  payload.Nullable[stripe.ChargeFraudDetails]   `json:"fraud_details,omitzero"`
-	Livemode                      bool                                          `json:"livemode"`
-	Metadata                      map[string]string                             `json:"metadata"`
-	OnBehalfOf                    payload.Expandable[json.RawMessage]           `json:"on_behalf_of,omitzero"`
-	Outcome                       payload.Nullable[stripe.ChargeOutcome]        `json:"outcome,omitzero"`
-	Paid                          bool                                          `json:"paid"`
-	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]      `json:"payment_intent,omitzero"`
-	PaymentMethod                 payload.Nullable[string]                      `json:"payment_method,omitzero"`
-	PaymentMethodDetails          payload.Nullable[stripe.PaymentMethodDetails] `json:"payment_method_details,omitzero"`
-	PresentmentDetails            *stripe.PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
-	RadarOptions                  *stripe.RadarOptions                          `json:"radar_options,omitempty"`
-	ReceiptEmail                  payload.Nullable[string]                      `json:"receipt_email,omitzero"`
-	ReceiptNumber                 payload.Nullable[string]                      `json:"receipt_number,omitzero"`
-	ReceiptURL                    payload.Nullable[string]                      `json:"receipt_url,omitzero"`
-	Refunded                      bool                                          `json:"refunded"`
-	Refunds                       payload.Nullable[stripe.ChargeRefunds]        `json:"refunds,omitzero"`
-	Review                        payload.Expandable[json.RawMessage]           `json:"review,omitzero"`
-	Shipping                      payload.Nullable[stripe.Shipping]             `json:"shipping,omitzero"`
-	SourceTransfer                payload.Expandable[json.RawMessage]           `json:"source_transfer,omitzero"`
-	StatementDescriptor           payload.Nullable[string]                      `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix     payload.Nullable[string]                      `json:"statement_descriptor_suffix,omitzero"`
-	Status                        stripe.ChargeStatus                           `json:"status"`
-	Transfer                      payload.Expandable[json.RawMessage]           `json:"transfer,omitzero"`
-	TransferData                  payload.Nullable[stripe.ChargeTransferData]   `json:"transfer_data,omitzero"`
-	TransferGroup                 payload.Nullable[string]                      `json:"transfer_group,omitzero"`
+	Amount                        int64                                               `json:"amount"`
+	AmountCaptured                int64                                               `json:"amount_captured"`
+	AmountRefunded                int64                                               `json:"amount_refunded"`
+	Application                   payload.Expandable[stripe.Application]              `json:"application"`
+	ApplicationFee                payload.Expandable[stripe.ApplicationFee]           `json:"application_fee"`
+	ApplicationFeeAmount          *int64                                              `json:"application_fee_amount"`
+	AuthorizationCode             *string                                             `json:"authorization_code,omitempty"`
+	BalanceTransaction            payload.Expandable[stripe.BalanceTransaction]       `json:"balance_transaction"`
+	BillingDetails                stripe.BillingDetails                               `json:"billing_details"`
+	CalculatedStatementDescriptor *string                                             `json:"calculated_statement_descriptor"`
+	Captured                      bool                                                `json:"captured"`
+	Created                       payload.Unix                                        `json:"created"`
+	Currency                      string                                              `json:"currency"`
+	Customer                      payload.Expandable[stripe.Customer]                 `json:"customer"`
+	Description                   *string                                             `json:"description"`
+	Disputed                      bool                                                `json:"disputed"`
+	FailureBalanceTransaction     payload.Expandable[stripe.BalanceTransaction]       `json:"failure_balance_transaction"`
+	FailureCode                   *string                                             `json:"failure_code"`
+	FailureMessage                *string                                             `json:"failure_message"`
+	FraudDetails                  *stripe.ChargeFraudDetails                          `json:"fraud_details"`
+	ID                            string                                              `json:"id"`
+	Level3                        *stripe.Level3                                      `json:"level3,omitempty"`
+	Livemode                      bool                                                `json:"livemode"`
+	Metadata                      map[string]string                                   `json:"metadata"`
+	Object                        string                                              `json:"object"`
+	OnBehalfOf                    payload.Expandable[stripe.Account]                  `json:"on_behalf_of"`
+	Outcome                       *stripe.ChargeOutcome                               `json:"outcome"`
+	Paid                          bool                                                `json:"paid"`
+	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod                 *string                                             `json:"payment_method"`
+	PaymentMethodDetails          *stripe.PaymentMethodDetails                        `json:"payment_method_details"`
+	PresentmentDetails            *stripe.PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	RadarOptions                  *stripe.RadarRadarOptions                           `json:"radar_options,omitempty"`
+	ReceiptEmail                  *string                                             `json:"receipt_email"`
+	ReceiptNumber                 *string                                             `json:"receipt_number"`
+	ReceiptURL                    *string                                             `json:"receipt_url"`
+	Redaction                     payload.Nullable[stripe.ChargeAPIResourceRedaction] `json:"redaction,omitzero"`
+	Refunded                      bool                                                `json:"refunded"`
+	Refunds                       payload.Nullable[stripe.ChargeRefunds]              `json:"refunds,omitzero"`
+	Review                        payload.Expandable[stripe.Review]                   `json:"review"`
+	Shipping                      *stripe.Shipping                                    `json:"shipping"`
+	Source                        *stripe.PaymentSource                               `json:"source"`
+	SourceTransfer                payload.Expandable[stripe.Transfer]                 `json:"source_transfer"`
+	StatementDescriptor           *string                                             `json:"statement_descriptor"`
+	StatementDescriptorSuffix     *string                                             `json:"statement_descriptor_suffix"`
+	Status                        stripe.ChargeStatus                                 `json:"status"`
+	Transfer                      payload.Expandable[stripe.Transfer]                 `json:"transfer,omitzero"`
+	TransferData                  *stripe.ChargeTransferData                          `json:"transfer_data"`
+	TransferGroup                 *string                                             `json:"transfer_group"`
 } = stripe.Charge{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.ChargeAPIResourceRedactionStatus `json:"status"`
+} = stripe.ChargeAPIResourceRedaction{} // a field or tag changed: run go generate
 
 var _ struct {
 	Object             stripe.Charge   `json:"object"`
@@ -138,17 +121,18 @@ var _ struct {
 } = stripe.ChargeEventData{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID              string                                `json:"id"`
-	Object          string                                `json:"object"`
-	Account         *string                               `json:"account,omitempty"`
-	APIVersion      payload.Nullable[string]              `json:"api_version,omitzero"`
-	Context         *string                               `json:"context,omitempty"`
-	Created         payload.Unix                          `json:"created"`
-	Data            stripe.ChargeEventData                `json:"data"`
-	Livemode        bool                                  `json:"livemode"`
-	PendingWebhooks int64                                 `json:"pending_webhooks"`
-	Request         payload.Nullable[stripe.EventRequest] `json:"request,omitzero"`
-	Type            string                                `json:"type"`
+	Account         *string                                          `json:"account,omitempty"`
+	APIVersion      *string                                          `json:"api_version"`
+	Context         *string                                          `json:"context,omitempty"`
+	Created         payload.Unix                                     `json:"created"`
+	Data            stripe.ChargeEventData                           `json:"data"`
+	ID              string                                           `json:"id"`
+	Livemode        bool                                             `json:"livemode"`
+	Object          string                                           `json:"object"`
+	PendingWebhooks int64                                            `json:"pending_webhooks"`
+	Reason          payload.Nullable[stripe.NotificationEventReason] `json:"reason,omitzero"`
+	Request         *stripe.NotificationEventRequest                 `json:"request"`
+	Type            stripe.EventType                                 `json:"type"`
 } = stripe.ChargeFailed{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -157,16 +141,16 @@ var _ struct {
 } = stripe.ChargeFraudDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AdviceCode         payload.Nullable[stripe.ChargeOutcomeAdviceCode] `json:"advice_code,omitzero"`
-	NetworkAdviceCode  payload.Nullable[string]                         `json:"network_advice_code,omitzero"`
-	NetworkDeclineCode payload.Nullable[string]                         `json:"network_decline_code,omitzero"`
-	NetworkStatus      payload.Nullable[string]                         `json:"network_status,omitzero"`
-	Reason             payload.Nullable[string]                         `json:"reason,omitzero"`
-	RiskLevel          *string                                          `json:"risk_level,omitempty"`
-	RiskScore          *int64                                           `json:"risk_score,omitempty"`
-	Rule               payload.Expandable[json.RawMessage]              `json:"rule,omitzero"`
-	SellerMessage      payload.Nullable[string]                         `json:"seller_message,omitzero"`
-	Type               string                                           `json:"type"`
+	AdviceCode         *stripe.ChargeOutcomeAdviceCode `json:"advice_code"`
+	NetworkAdviceCode  *string                         `json:"network_advice_code"`
+	NetworkDeclineCode *string                         `json:"network_decline_code"`
+	NetworkStatus      *string                         `json:"network_status"`
+	Reason             *string                         `json:"reason"`
+	RiskLevel          *string                         `json:"risk_level,omitempty"`
+	RiskScore          *int64                          `json:"risk_score,omitempty"`
+	Rule               payload.Expandable[stripe.Rule] `json:"rule,omitzero"`
+	SellerMessage      *string                         `json:"seller_message"`
+	Type               string                          `json:"type"`
 } = stripe.ChargeOutcome{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -177,22 +161,23 @@ var _ struct {
 } = stripe.ChargeRefunds{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID              string                                `json:"id"`
-	Object          string                                `json:"object"`
-	Account         *string                               `json:"account,omitempty"`
-	APIVersion      payload.Nullable[string]              `json:"api_version,omitzero"`
-	Context         *string                               `json:"context,omitempty"`
-	Created         payload.Unix                          `json:"created"`
-	Data            stripe.ChargeEventData                `json:"data"`
-	Livemode        bool                                  `json:"livemode"`
-	PendingWebhooks int64                                 `json:"pending_webhooks"`
-	Request         payload.Nullable[stripe.EventRequest] `json:"request,omitzero"`
-	Type            string                                `json:"type"`
+	Account         *string                                          `json:"account,omitempty"`
+	APIVersion      *string                                          `json:"api_version"`
+	Context         *string                                          `json:"context,omitempty"`
+	Created         payload.Unix                                     `json:"created"`
+	Data            stripe.ChargeEventData                           `json:"data"`
+	ID              string                                           `json:"id"`
+	Livemode        bool                                             `json:"livemode"`
+	Object          string                                           `json:"object"`
+	PendingWebhooks int64                                            `json:"pending_webhooks"`
+	Reason          payload.Nullable[stripe.NotificationEventReason] `json:"reason,omitzero"`
+	Request         *stripe.NotificationEventRequest                 `json:"request"`
+	Type            stripe.EventType                                 `json:"type"`
 } = stripe.ChargeSucceeded{} // a field or tag changed: run go generate
 
 var _ struct {
-	Amount      payload.Nullable[int64]             `json:"amount,omitzero"`
-	Destination payload.Expandable[json.RawMessage] `json:"destination"`
+	Amount      *int64                             `json:"amount"`
+	Destination payload.Expandable[stripe.Account] `json:"destination"`
 } = stripe.ChargeTransferData{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -201,190 +186,265 @@ var _ struct {
 } = stripe.EmailSent{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID             payload.Nullable[string] `json:"id,omitzero"`
-	IdempotencyKey payload.Nullable[string] `json:"idempotency_key,omitzero"`
-} = stripe.EventRequest{} // a field or tag changed: run go generate
-
-var _ struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+	Brand    *string `json:"brand"`
+	Country  *string `json:"country"`
+	ExpMonth *int64  `json:"exp_month"`
+	ExpYear  *int64  `json:"exp_year"`
+	Last4    *string `json:"last4"`
 } = stripe.InternalCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country payload.Nullable[string] `json:"country,omitzero"`
+	Country *string `json:"country"`
 } = stripe.KlarnaAddress{} // a field or tag changed: run go generate
 
 var _ struct {
-	Address payload.Nullable[stripe.KlarnaAddress] `json:"address,omitzero"`
+	Address *stripe.KlarnaAddress `json:"address"`
 } = stripe.KlarnaPayerDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Chain payload.Nullable[stripe.KonbiniDetailsStoreChain] `json:"chain,omitzero"`
-} = stripe.KonbiniDetailsStore{} // a field or tag changed: run go generate
+	CustomerReference  *string                  `json:"customer_reference,omitempty"`
+	LineItems          []stripe.Level3LineItems `json:"line_items"`
+	MerchantReference  string                   `json:"merchant_reference"`
+	ShippingAddressZip *string                  `json:"shipping_address_zip,omitempty"`
+	ShippingAmount     *int64                   `json:"shipping_amount,omitempty"`
+	ShippingFromZip    *string                  `json:"shipping_from_zip,omitempty"`
+} = stripe.Level3{} // a field or tag changed: run go generate
+
+var _ struct {
+	DiscountAmount     *int64 `json:"discount_amount"`
+	ProductCode        string `json:"product_code"`
+	ProductDescription string `json:"product_description"`
+	Quantity           *int64 `json:"quantity"`
+	TaxAmount          *int64 `json:"tax_amount"`
+	UnitCost           *int64 `json:"unit_cost"`
+} = stripe.Level3LineItems{} // a field or tag changed: run go generate
+
+var _ struct {
+	StripeSendWebhookCustomEvent *stripe.NotificationEventAutomationActionResourceSendWebhookCustomEvent `json:"stripe_send_webhook_custom_event,omitempty"`
+	Trigger                      string                                                                  `json:"trigger"`
+	Type                         string                                                                  `json:"type"`
+} = stripe.NotificationEventAutomationAction{} // a field or tag changed: run go generate
+
+var _ struct {
+	CustomData map[string]string `json:"custom_data"`
+} = stripe.NotificationEventAutomationActionResourceSendWebhookCustomEvent{} // a field or tag changed: run go generate
+
+var _ struct {
+	AutomationAction *stripe.NotificationEventAutomationAction `json:"automation_action,omitempty"`
+	Request          *stripe.NotificationEventRequest          `json:"request,omitempty"`
+	Type             stripe.NotificationEventReasonType        `json:"type"`
+} = stripe.NotificationEventReason{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID             *string `json:"id"`
+	IdempotencyKey *string `json:"idempotency_key"`
+} = stripe.NotificationEventRequest{} // a field or tag changed: run go generate
 
 var _ struct {
 	PresentmentAmount   int64  `json:"presentment_amount"`
 	PresentmentCurrency string `json:"presentment_currency"`
-} = stripe.PaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
+} = stripe.PaymentFlowsPaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AchCreditTransfer *stripe.PaymentMethodDetailsAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
-	AchDebit          *stripe.PaymentMethodDetailsAchDebit          `json:"ach_debit,omitempty"`
-	AcssDebit         *stripe.PaymentMethodDetailsAcssDebit         `json:"acss_debit,omitempty"`
-	Affirm            *stripe.PaymentMethodDetailsAffirm            `json:"affirm,omitempty"`
-	AfterpayClearpay  *stripe.PaymentMethodDetailsAfterpayClearpay  `json:"afterpay_clearpay,omitempty"`
-	Alipay            *stripe.PaymentMethodDetailsAlipay            `json:"alipay,omitempty"`
-	Alma              *stripe.PaymentMethodDetailsAlma              `json:"alma,omitempty"`
-	AmazonPay         *stripe.PaymentMethodDetailsAmazonPay         `json:"amazon_pay,omitempty"`
-	AuBecsDebit       *stripe.PaymentMethodDetailsAuBecsDebit       `json:"au_becs_debit,omitempty"`
-	BacsDebit         *stripe.PaymentMethodDetailsBacsDebit         `json:"bacs_debit,omitempty"`
-	Bancontact        *stripe.PaymentMethodDetailsBancontact        `json:"bancontact,omitempty"`
-	Billie            *stripe.PaymentMethodDetailsBillie            `json:"billie,omitempty"`
-	Bizum             *stripe.PaymentMethodDetailsBizum             `json:"bizum,omitempty"`
-	Blik              *stripe.PaymentMethodDetailsBlik              `json:"blik,omitempty"`
-	Boleto            *stripe.PaymentMethodDetailsBoleto            `json:"boleto,omitempty"`
-	Card              *stripe.PaymentMethodDetailsCard              `json:"card,omitempty"`
-	CardPresent       *stripe.PaymentMethodDetailsCardPresent       `json:"card_present,omitempty"`
-	Cashapp           *stripe.PaymentMethodDetailsCashapp           `json:"cashapp,omitempty"`
-	Crypto            *stripe.PaymentMethodDetailsCrypto            `json:"crypto,omitempty"`
-	CustomerBalance   json.RawMessage                               `json:"customer_balance,omitempty"`
-	Eps               *stripe.PaymentMethodDetailsEps               `json:"eps,omitempty"`
-	Fpx               *stripe.PaymentMethodDetailsFpx               `json:"fpx,omitempty"`
-	Giropay           *stripe.PaymentMethodDetailsGiropay           `json:"giropay,omitempty"`
-	Grabpay           *stripe.PaymentMethodDetailsGrabpay           `json:"grabpay,omitempty"`
-	Ideal             *stripe.PaymentMethodDetailsIdeal             `json:"ideal,omitempty"`
-	InteracPresent    *stripe.PaymentMethodDetailsInteracPresent    `json:"interac_present,omitempty"`
-	KakaoPay          *stripe.PaymentMethodDetailsKakaoPay          `json:"kakao_pay,omitempty"`
-	Klarna            *stripe.PaymentMethodDetailsKlarna            `json:"klarna,omitempty"`
-	Konbini           *stripe.PaymentMethodDetailsKonbini           `json:"konbini,omitempty"`
-	KrCard            *stripe.PaymentMethodDetailsKrCard            `json:"kr_card,omitempty"`
-	Link              *stripe.PaymentMethodDetailsLink              `json:"link,omitempty"`
-	MbWay             json.RawMessage                               `json:"mb_way,omitempty"`
-	Mobilepay         *stripe.PaymentMethodDetailsMobilepay         `json:"mobilepay,omitempty"`
-	Multibanco        *stripe.PaymentMethodDetailsMultibanco        `json:"multibanco,omitempty"`
-	NaverPay          *stripe.PaymentMethodDetailsNaverPay          `json:"naver_pay,omitempty"`
-	NzBankAccount     *stripe.PaymentMethodDetailsNzBankAccount     `json:"nz_bank_account,omitempty"`
-	Oxxo              *stripe.PaymentMethodDetailsOxxo              `json:"oxxo,omitempty"`
-	P24               *stripe.PaymentMethodDetailsP24               `json:"p24,omitempty"`
-	PayByBank         json.RawMessage                               `json:"pay_by_bank,omitempty"`
-	Payco             *stripe.PaymentMethodDetailsPayco             `json:"payco,omitempty"`
-	Paynow            *stripe.PaymentMethodDetailsPaynow            `json:"paynow,omitempty"`
-	Paypal            *stripe.PaymentMethodDetailsPaypal            `json:"paypal,omitempty"`
-	Payto             *stripe.PaymentMethodDetailsPayto             `json:"payto,omitempty"`
-	Pix               *stripe.PaymentMethodDetailsPix               `json:"pix,omitempty"`
-	Promptpay         *stripe.PaymentMethodDetailsPromptpay         `json:"promptpay,omitempty"`
-	RevolutPay        *stripe.PaymentMethodDetailsRevolutPay        `json:"revolut_pay,omitempty"`
-	SamsungPay        *stripe.PaymentMethodDetailsSamsungPay        `json:"samsung_pay,omitempty"`
-	Satispay          *stripe.PaymentMethodDetailsSatispay          `json:"satispay,omitempty"`
-	Scalapay          *stripe.PaymentMethodDetailsScalapay          `json:"scalapay,omitempty"`
-	SEPADebit         *stripe.PaymentMethodDetailsSEPADebit         `json:"sepa_debit,omitempty"`
-	Sofort            *stripe.PaymentMethodDetailsSofort            `json:"sofort,omitempty"`
-	StripeAccount     json.RawMessage                               `json:"stripe_account,omitempty"`
-	Sunbit            *stripe.PaymentMethodDetailsSunbit            `json:"sunbit,omitempty"`
-	Swish             *stripe.PaymentMethodDetailsSwish             `json:"swish,omitempty"`
-	Twint             *stripe.PaymentMethodDetailsTwint             `json:"twint,omitempty"`
-	Type              string                                        `json:"type"`
-	Upi               *stripe.PaymentMethodDetailsUpi               `json:"upi,omitempty"`
-	UsBankAccount     *stripe.PaymentMethodDetailsUsBankAccount     `json:"us_bank_account,omitempty"`
-	Wechat            json.RawMessage                               `json:"wechat,omitempty"`
-	WechatPay         *stripe.PaymentMethodDetailsWechatPay         `json:"wechat_pay,omitempty"`
-	Zip               json.RawMessage                               `json:"zip,omitempty"`
+	Count int64 `json:"count"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	MaximumAmountCapturable int64                                                                                                        `json:"maximum_amount_capturable"`
+	Status                  stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Type stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType `json:"type"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	Chain *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain `json:"chain"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore{} // a field or tag changed: run go generate
+
+var _ struct {
+	AchCreditTransfer  *stripe.PaymentMethodDetailsAchCreditTransfer  `json:"ach_credit_transfer,omitempty"`
+	AchDebit           *stripe.PaymentMethodDetailsAchDebit           `json:"ach_debit,omitempty"`
+	AcssDebit          *stripe.PaymentMethodDetailsAcssDebit          `json:"acss_debit,omitempty"`
+	Affirm             *stripe.PaymentMethodDetailsAffirm             `json:"affirm,omitempty"`
+	AfterpayClearpay   *stripe.PaymentMethodDetailsAfterpayClearpay   `json:"afterpay_clearpay,omitempty"`
+	Alipay             *stripe.PaymentMethodDetailsAlipay             `json:"alipay,omitempty"`
+	Alma               *stripe.PaymentMethodDetailsAlma               `json:"alma,omitempty"`
+	AmazonPay          *stripe.PaymentMethodDetailsAmazonPay          `json:"amazon_pay,omitempty"`
+	AuBecsDebit        *stripe.PaymentMethodDetailsAuBecsDebit        `json:"au_becs_debit,omitempty"`
+	BacsDebit          *stripe.PaymentMethodDetailsBacsDebit          `json:"bacs_debit,omitempty"`
+	Bancontact         *stripe.PaymentMethodDetailsBancontact         `json:"bancontact,omitempty"`
+	Billie             *stripe.PaymentMethodDetailsBillie             `json:"billie,omitempty"`
+	Bizum              *stripe.PaymentMethodDetailsBizum              `json:"bizum,omitempty"`
+	Blik               *stripe.PaymentMethodDetailsBlik               `json:"blik,omitempty"`
+	Boleto             *stripe.PaymentMethodDetailsBoleto             `json:"boleto,omitempty"`
+	Card               *stripe.PaymentMethodDetailsCard               `json:"card,omitempty"`
+	CardPresent        *stripe.PaymentMethodDetailsCardPresent        `json:"card_present,omitempty"`
+	Cashapp            *stripe.PaymentMethodDetailsCashapp            `json:"cashapp,omitempty"`
+	Crypto             *stripe.PaymentMethodDetailsCrypto             `json:"crypto,omitempty"`
+	CustomerBalance    json.RawMessage                                `json:"customer_balance,omitempty"`
+	Eps                *stripe.PaymentMethodDetailsEps                `json:"eps,omitempty"`
+	Fpx                *stripe.PaymentMethodDetailsFpx                `json:"fpx,omitempty"`
+	Giropay            *stripe.PaymentMethodDetailsGiropay            `json:"giropay,omitempty"`
+	Gopay              json.RawMessage                                `json:"gopay,omitempty"`
+	Grabpay            *stripe.PaymentMethodDetailsGrabpay            `json:"grabpay,omitempty"`
+	IDBankTransfer     *stripe.PaymentMethodDetailsIDBankTransfer     `json:"id_bank_transfer,omitempty"`
+	Ideal              *stripe.PaymentMethodDetailsIdeal              `json:"ideal,omitempty"`
+	InteracPresent     *stripe.PaymentMethodDetailsInteracPresent     `json:"interac_present,omitempty"`
+	KakaoPay           *stripe.PaymentMethodDetailsKakaoPay           `json:"kakao_pay,omitempty"`
+	Klarna             *stripe.PaymentMethodDetailsKlarna             `json:"klarna,omitempty"`
+	Konbini            *stripe.PaymentMethodDetailsKonbini            `json:"konbini,omitempty"`
+	KrCard             *stripe.PaymentMethodDetailsKrCard             `json:"kr_card,omitempty"`
+	Link               *stripe.PaymentMethodDetailsLink               `json:"link,omitempty"`
+	MbWay              json.RawMessage                                `json:"mb_way,omitempty"`
+	Mobilepay          *stripe.PaymentMethodDetailsMobilepay          `json:"mobilepay,omitempty"`
+	Multibanco         *stripe.PaymentMethodDetailsMultibanco         `json:"multibanco,omitempty"`
+	NaverPay           *stripe.PaymentMethodDetailsNaverPay           `json:"naver_pay,omitempty"`
+	NzBankAccount      *stripe.PaymentMethodDetailsNzBankAccount      `json:"nz_bank_account,omitempty"`
+	Oxxo               *stripe.PaymentMethodDetailsOxxo               `json:"oxxo,omitempty"`
+	P24                *stripe.PaymentMethodDetailsP24                `json:"p24,omitempty"`
+	PayByBank          json.RawMessage                                `json:"pay_by_bank,omitempty"`
+	Payco              *stripe.PaymentMethodDetailsPayco              `json:"payco,omitempty"`
+	Paynow             *stripe.PaymentMethodDetailsPaynow             `json:"paynow,omitempty"`
+	Paypal             *stripe.PaymentMethodDetailsPaypal             `json:"paypal,omitempty"`
+	Paypay             json.RawMessage                                `json:"paypay,omitempty"`
+	Payto              *stripe.PaymentMethodDetailsPayto              `json:"payto,omitempty"`
+	Pix                *stripe.PaymentMethodDetailsPix                `json:"pix,omitempty"`
+	Promptpay          *stripe.PaymentMethodDetailsPromptpay          `json:"promptpay,omitempty"`
+	Qris               json.RawMessage                                `json:"qris,omitempty"`
+	Rechnung           *stripe.PaymentMethodDetailsRechnung           `json:"rechnung,omitempty"`
+	RevolutPay         *stripe.PaymentMethodDetailsRevolutPay         `json:"revolut_pay,omitempty"`
+	SamsungPay         *stripe.PaymentMethodDetailsSamsungPay         `json:"samsung_pay,omitempty"`
+	Satispay           *stripe.PaymentMethodDetailsSatispay           `json:"satispay,omitempty"`
+	Scalapay           *stripe.PaymentMethodDetailsScalapay           `json:"scalapay,omitempty"`
+	SEPACreditTransfer *stripe.PaymentMethodDetailsSEPACreditTransfer `json:"sepa_credit_transfer,omitempty"`
+	SEPADebit          *stripe.PaymentMethodDetailsSEPADebit          `json:"sepa_debit,omitempty"`
+	Shopeepay          json.RawMessage                                `json:"shopeepay,omitempty"`
+	Sofort             *stripe.PaymentMethodDetailsSofort             `json:"sofort,omitempty"`
+	StripeAccount      json.RawMessage                                `json:"stripe_account,omitempty"`
+	StripeBalance      *stripe.PaymentMethodDetailsStripeBalance      `json:"stripe_balance,omitempty"`
+	Sunbit             *stripe.PaymentMethodDetailsSunbit             `json:"sunbit,omitempty"`
+	Swish              *stripe.PaymentMethodDetailsSwish              `json:"swish,omitempty"`
+	Twint              *stripe.PaymentMethodDetailsTwint              `json:"twint,omitempty"`
+	Type               string                                         `json:"type"`
+	Upi                *stripe.PaymentMethodDetailsUpi                `json:"upi,omitempty"`
+	UsBankAccount      *stripe.PaymentMethodDetailsUsBankAccount      `json:"us_bank_account,omitempty"`
+	Wechat             json.RawMessage                                `json:"wechat,omitempty"`
+	WechatPay          *stripe.PaymentMethodDetailsWechatPay          `json:"wechat_pay,omitempty"`
+	Zip                json.RawMessage                                `json:"zip,omitempty"`
 } = stripe.PaymentMethodDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountNumber payload.Nullable[string] `json:"account_number,omitzero"`
-	BankName      payload.Nullable[string] `json:"bank_name,omitzero"`
-	RoutingNumber payload.Nullable[string] `json:"routing_number,omitzero"`
-	SwiftCode     payload.Nullable[string] `json:"swift_code,omitzero"`
+	AccountNumber *string `json:"account_number"`
+	BankName      *string `json:"bank_name"`
+	RoutingNumber *string `json:"routing_number"`
+	SwiftCode     *string `json:"swift_code"`
 } = stripe.PaymentMethodDetailsAchCreditTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsAchDebitAccountHolderType] `json:"account_holder_type,omitzero"`
-	BankName          payload.Nullable[string]                                               `json:"bank_name,omitzero"`
-	Country           payload.Nullable[string]                                               `json:"country,omitzero"`
-	Fingerprint       payload.Nullable[string]                                               `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                               `json:"last4,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                               `json:"routing_number,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsAchDebitAccountHolderType `json:"account_holder_type"`
+	BankName          *string                                               `json:"bank_name"`
+	Country           *string                                               `json:"country"`
+	Fingerprint       *string                                               `json:"fingerprint"`
+	Last4             *string                                               `json:"last4"`
+	RoutingNumber     *string                                               `json:"routing_number"`
 } = stripe.PaymentMethodDetailsAchDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankName          payload.Nullable[string] `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	InstitutionNumber payload.Nullable[string] `json:"institution_number,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
-	TransitNumber     payload.Nullable[string] `json:"transit_number,omitzero"`
+	BankName          *string `json:"bank_name"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	InstitutionNumber *string `json:"institution_number"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate,omitempty"`
+	TransitNumber     *string `json:"transit_number"`
 } = stripe.PaymentMethodDetailsAcssDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Location      *string `json:"location,omitempty"`
+	Reader        *string `json:"reader,omitempty"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAffirm{} // a field or tag changed: run go generate
 
 var _ struct {
-	OrderID   payload.Nullable[string] `json:"order_id,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	OrderID   *string `json:"order_id"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsAfterpayClearpay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       *string                  `json:"buyer_id,omitempty"`
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id,omitempty"`
+	Fingerprint   *string `json:"fingerprint"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAlipay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Installments  *stripe.AlmaDetailsInstallments `json:"installments,omitempty"`
-	TransactionID payload.Nullable[string]        `json:"transaction_id,omitzero"`
+	Installments  *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments `json:"installments,omitempty"`
+	TransactionID *string                                                                  `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAlma{} // a field or tag changed: run go generate
 
 var _ struct {
 	Funding       *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+	TransactionID *string                                                `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAmazonPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BsbNumber         payload.Nullable[string] `json:"bsb_number,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
+	BsbNumber         *string `json:"bsb_number"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate,omitempty"`
 } = stripe.PaymentMethodDetailsAuBecsDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
-	SortCode          payload.Nullable[string] `json:"sort_code,omitzero"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate"`
+	SortCode          *string `json:"sort_code"`
 } = stripe.PaymentMethodDetailsBacsDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode                  payload.Nullable[string]                                                 `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                                 `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                                 `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                      `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                                 `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsBancontactPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                                 `json:"verified_name,omitzero"`
+	BankCode                  *string                                                 `json:"bank_code"`
+	BankName                  *string                                                 `json:"bank_name"`
+	BIC                       *string                                                 `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod]                `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]                      `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                                 `json:"iban_last4"`
+	PreferredLanguage         *stripe.PaymentMethodDetailsBancontactPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                                 `json:"verified_name"`
 } = stripe.PaymentMethodDetailsBancontact{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsBillie{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsBizum{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID payload.Nullable[string] `json:"buyer_id,omitzero"`
+	BuyerID *string `json:"buyer_id"`
 } = stripe.PaymentMethodDetailsBlik{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -392,46 +452,53 @@ var _ struct {
 } = stripe.PaymentMethodDetailsBoleto{} // a field or tag changed: run go generate
 
 var _ struct {
-	AmountAuthorized         payload.Nullable[int64]                                          `json:"amount_authorized,omitzero"`
-	AuthorizationCode        payload.Nullable[string]                                         `json:"authorization_code,omitzero"`
-	Brand                    payload.Nullable[string]                                         `json:"brand,omitzero"`
-	CaptureBefore            *payload.Unix                                                    `json:"capture_before,omitempty"`
-	Checks                   payload.Nullable[stripe.PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
-	Country                  payload.Nullable[string]                                         `json:"country,omitzero"`
-	ExpMonth                 int64                                                            `json:"exp_month"`
-	ExpYear                  int64                                                            `json:"exp_year"`
-	ExtendedAuthorization    *stripe.CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
-	Fingerprint              payload.Nullable[string]                                         `json:"fingerprint,omitzero"`
-	Funding                  payload.Nullable[string]                                         `json:"funding,omitzero"`
-	IncrementalAuthorization *stripe.CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
-	Installments             payload.Nullable[stripe.PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
-	Last4                    payload.Nullable[string]                                         `json:"last4,omitzero"`
-	Mandate                  payload.Nullable[string]                                         `json:"mandate,omitzero"`
-	Multicapture             *stripe.CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
-	Network                  payload.Nullable[string]                                         `json:"network,omitzero"`
-	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
-	NetworkTransactionID     payload.Nullable[string]                                         `json:"network_transaction_id,omitzero"`
-	Overcapture              *stripe.CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
-	RegulatedStatus          payload.Nullable[stripe.PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
-	ThreeDSecure             payload.Nullable[stripe.ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
-	TransactionLinkID        payload.Nullable[string]                                         `json:"transaction_link_id,omitzero"`
-	Wallet                   payload.Nullable[stripe.PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
+	AmountAuthorized         *int64                                                                                                                            `json:"amount_authorized"`
+	AmountRequested          payload.Nullable[int64]                                                                                                           `json:"amount_requested,omitzero"`
+	AuthorizationCode        *string                                                                                                                           `json:"authorization_code"`
+	Brand                    *string                                                                                                                           `json:"brand"`
+	CaptureBefore            *payload.Unix                                                                                                                     `json:"capture_before,omitempty"`
+	Checks                   *stripe.PaymentMethodDetailsCardChecks                                                                                            `json:"checks"`
+	Country                  *string                                                                                                                           `json:"country"`
+	DecrementalAuthorization *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization `json:"decremental_authorization,omitempty"`
+	Description              payload.Nullable[string]                                                                                                          `json:"description,omitzero"`
+	ExpMonth                 int64                                                                                                                             `json:"exp_month"`
+	ExpYear                  int64                                                                                                                             `json:"exp_year"`
+	ExtendedAuthorization    *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization       `json:"extended_authorization,omitempty"`
+	Fingerprint              payload.Nullable[string]                                                                                                          `json:"fingerprint,omitzero"`
+	Funding                  *string                                                                                                                           `json:"funding"`
+	Iin                      payload.Nullable[string]                                                                                                          `json:"iin,omitzero"`
+	IncrementalAuthorization *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization `json:"incremental_authorization,omitempty"`
+	Installments             *stripe.PaymentMethodDetailsCardInstallments                                                                                      `json:"installments"`
+	Issuer                   payload.Nullable[string]                                                                                                          `json:"issuer,omitzero"`
+	Last4                    *string                                                                                                                           `json:"last4"`
+	Mandate                  *string                                                                                                                           `json:"mandate"`
+	Moto                     payload.Nullable[bool]                                                                                                            `json:"moto,omitzero"`
+	Multicapture             *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture                                                       `json:"multicapture,omitempty"`
+	Network                  *string                                                                                                                           `json:"network"`
+	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]                                                                     `json:"network_token,omitzero"`
+	NetworkTransactionID     *string                                                                                                                           `json:"network_transaction_id"`
+	Overcapture              *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture                           `json:"overcapture,omitempty"`
+	PartialAuthorization     *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization         `json:"partial_authorization,omitempty"`
+	RegulatedStatus          *stripe.PaymentMethodDetailsCardRegulatedStatus                                                                                   `json:"regulated_status"`
+	ThreeDSecure             *stripe.ThreeDSecureDetailsCharge                                                                                                 `json:"three_d_secure"`
+	TransactionLinkID        *string                                                                                                                           `json:"transaction_link_id"`
+	Wallet                   *stripe.PaymentMethodDetailsCardWallet                                                                                            `json:"wallet"`
 } = stripe.PaymentMethodDetailsCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	AddressLine1Check      payload.Nullable[string] `json:"address_line1_check,omitzero"`
-	AddressPostalCodeCheck payload.Nullable[string] `json:"address_postal_code_check,omitzero"`
-	CVCCheck               payload.Nullable[string] `json:"cvc_check,omitzero"`
+	AddressLine1Check      *string `json:"address_line1_check"`
+	AddressPostalCodeCheck *string `json:"address_postal_code_check"`
+	CVCCheck               *string `json:"cvc_check"`
 } = stripe.PaymentMethodDetailsCardChecks{} // a field or tag changed: run go generate
 
 var _ struct {
-	Plan payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlan] `json:"plan,omitzero"`
+	Plan *stripe.PaymentMethodDetailsCardInstallmentsPlan `json:"plan"`
 } = stripe.PaymentMethodDetailsCardInstallments{} // a field or tag changed: run go generate
 
 var _ struct {
-	Count    payload.Nullable[int64]                                                   `json:"count,omitzero"`
-	Interval payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlanInterval] `json:"interval,omitzero"`
-	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType                       `json:"type"`
+	Count    *int64                                                   `json:"count"`
+	Interval *stripe.PaymentMethodDetailsCardInstallmentsPlanInterval `json:"interval"`
+	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType      `json:"type"`
 } = stripe.PaymentMethodDetailsCardInstallmentsPlan{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -439,55 +506,56 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCardNetworkToken{} // a field or tag changed: run go generate
 
 var _ struct {
-	AmountAuthorized                  payload.Nullable[int64]                                            `json:"amount_authorized,omitzero"`
-	Brand                             payload.Nullable[string]                                           `json:"brand,omitzero"`
-	BrandProduct                      payload.Nullable[string]                                           `json:"brand_product,omitzero"`
-	CaptureBefore                     *payload.Unix                                                      `json:"capture_before,omitempty"`
-	CardholderName                    payload.Nullable[string]                                           `json:"cardholder_name,omitzero"`
-	Country                           payload.Nullable[string]                                           `json:"country,omitzero"`
-	Description                       payload.Nullable[string]                                           `json:"description,omitzero"`
-	EmvAuthData                       payload.Nullable[string]                                           `json:"emv_auth_data,omitzero"`
-	ExpMonth                          int64                                                              `json:"exp_month"`
-	ExpYear                           int64                                                              `json:"exp_year"`
-	Fingerprint                       payload.Nullable[string]                                           `json:"fingerprint,omitzero"`
-	Funding                           payload.Nullable[string]                                           `json:"funding,omitzero"`
-	GeneratedCard                     payload.Nullable[string]                                           `json:"generated_card,omitzero"`
-	IncrementalAuthorizationSupported bool                                                               `json:"incremental_authorization_supported"`
-	Issuer                            payload.Nullable[string]                                           `json:"issuer,omitzero"`
-	Last4                             payload.Nullable[string]                                           `json:"last4,omitzero"`
-	Location                          *string                                                            `json:"location,omitempty"`
-	Network                           payload.Nullable[string]                                           `json:"network,omitzero"`
-	NetworkTransactionID              payload.Nullable[string]                                           `json:"network_transaction_id,omitzero"`
-	Offline                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentOffline]    `json:"offline,omitzero"`
-	OvercaptureSupported              bool                                                               `json:"overcapture_supported"`
-	PreferredLocales                  payload.Nullable[[]string]                                         `json:"preferred_locales,omitzero"`
-	ReadMethod                        payload.Nullable[stripe.PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
-	Reader                            *string                                                            `json:"reader,omitempty"`
-	Receipt                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
-	Wallet                            *stripe.CardPresentCommonWallet                                    `json:"wallet,omitempty"`
+	AmountAuthorized                  *int64                                                           `json:"amount_authorized"`
+	Brand                             *string                                                          `json:"brand"`
+	BrandProduct                      *string                                                          `json:"brand_product"`
+	CaptureBefore                     *payload.Unix                                                    `json:"capture_before,omitempty"`
+	CardholderName                    *string                                                          `json:"cardholder_name"`
+	Country                           *string                                                          `json:"country"`
+	Description                       payload.Nullable[string]                                         `json:"description,omitzero"`
+	EmvAuthData                       *string                                                          `json:"emv_auth_data"`
+	ExpMonth                          int64                                                            `json:"exp_month"`
+	ExpYear                           int64                                                            `json:"exp_year"`
+	Fingerprint                       *string                                                          `json:"fingerprint"`
+	Funding                           *string                                                          `json:"funding"`
+	GeneratedCard                     *string                                                          `json:"generated_card"`
+	Iin                               payload.Nullable[string]                                         `json:"iin,omitzero"`
+	IncrementalAuthorizationSupported bool                                                             `json:"incremental_authorization_supported"`
+	Issuer                            payload.Nullable[string]                                         `json:"issuer,omitzero"`
+	Last4                             *string                                                          `json:"last4"`
+	Location                          *string                                                          `json:"location,omitempty"`
+	Network                           *string                                                          `json:"network"`
+	NetworkTransactionID              *string                                                          `json:"network_transaction_id"`
+	Offline                           *stripe.PaymentMethodDetailsCardPresentOffline                   `json:"offline"`
+	OvercaptureSupported              bool                                                             `json:"overcapture_supported"`
+	PreferredLocales                  []string                                                         `json:"preferred_locales"`
+	ReadMethod                        *stripe.PaymentMethodDetailsCardPresentReadMethod                `json:"read_method"`
+	Reader                            *string                                                          `json:"reader,omitempty"`
+	Receipt                           *stripe.PaymentMethodDetailsCardPresentReceipt                   `json:"receipt"`
+	Wallet                            *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet `json:"wallet,omitempty"`
 } = stripe.PaymentMethodDetailsCardPresent{} // a field or tag changed: run go generate
 
 var _ struct {
-	StoredAt payload.Nullable[payload.Unix]                                      `json:"stored_at,omitzero"`
-	Type     payload.Nullable[stripe.PaymentMethodDetailsCardPresentOfflineType] `json:"type,omitzero"`
+	StoredAt *payload.Unix                                      `json:"stored_at"`
+	Type     *stripe.PaymentMethodDetailsCardPresentOfflineType `json:"type"`
 } = stripe.PaymentMethodDetailsCardPresentOffline{} // a field or tag changed: run go generate
 
 var _ struct {
 	AccountType                  *stripe.PaymentMethodDetailsCardPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                                  `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                                  `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                                  `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                                  `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                                  `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                                  `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                                  `json:"transaction_status_information,omitzero"`
+	ApplicationCryptogram        *string                                                   `json:"application_cryptogram"`
+	ApplicationPreferredName     *string                                                   `json:"application_preferred_name"`
+	AuthorizationCode            *string                                                   `json:"authorization_code"`
+	AuthorizationResponseCode    *string                                                   `json:"authorization_response_code"`
+	CardholderVerificationMethod *string                                                   `json:"cardholder_verification_method"`
+	DedicatedFileName            *string                                                   `json:"dedicated_file_name"`
+	TerminalVerificationResults  *string                                                   `json:"terminal_verification_results"`
+	TransactionStatusInformation *string                                                   `json:"transaction_status_information"`
 } = stripe.PaymentMethodDetailsCardPresentReceipt{} // a field or tag changed: run go generate
 
 var _ struct {
 	AmexExpressCheckout json.RawMessage                                    `json:"amex_express_checkout,omitempty"`
 	ApplePay            json.RawMessage                                    `json:"apple_pay,omitempty"`
-	DynamicLast4        payload.Nullable[string]                           `json:"dynamic_last4,omitzero"`
+	DynamicLast4        *string                                            `json:"dynamic_last4"`
 	GooglePay           json.RawMessage                                    `json:"google_pay,omitempty"`
 	Link                *stripe.PaymentMethodDetailsCardWalletLink         `json:"link,omitempty"`
 	Masterpass          *stripe.PaymentMethodDetailsCardWalletMasterpass   `json:"masterpass,omitempty"`
@@ -497,27 +565,27 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCardWallet{} // a field or tag changed: run go generate
 
 var _ struct {
-	FundingSourceGroup payload.Nullable[string] `json:"funding_source_group,omitzero"`
+	FundingSourceGroup *string `json:"funding_source_group"`
 } = stripe.PaymentMethodDetailsCardWalletLink{} // a field or tag changed: run go generate
 
 var _ struct {
-	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]         `json:"email,omitzero"`
-	Name            payload.Nullable[string]         `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+	BillingAddress  *stripe.Address `json:"billing_address"`
+	Email           *string         `json:"email"`
+	Name            *string         `json:"name"`
+	ShippingAddress *stripe.Address `json:"shipping_address"`
 } = stripe.PaymentMethodDetailsCardWalletMasterpass{} // a field or tag changed: run go generate
 
 var _ struct {
-	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]         `json:"email,omitzero"`
-	Name            payload.Nullable[string]         `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+	BillingAddress  *stripe.Address `json:"billing_address"`
+	Email           *string         `json:"email"`
+	Name            *string         `json:"name"`
+	ShippingAddress *stripe.Address `json:"shipping_address"`
 } = stripe.PaymentMethodDetailsCardWalletVisaCheckout{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	Cashtag       payload.Nullable[string] `json:"cashtag,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	Cashtag       *string `json:"cashtag"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsCashapp{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -528,167 +596,182 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCrypto{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank         payload.Nullable[stripe.PaymentMethodDetailsEpsBank] `json:"bank,omitzero"`
-	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+	Bank         *stripe.PaymentMethodDetailsEpsBank `json:"bank"`
+	VerifiedName *string                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsEps{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank          stripe.PaymentMethodDetailsFpxBank `json:"bank"`
-	TransactionID payload.Nullable[string]           `json:"transaction_id,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsFpxAccountHolderType `json:"account_holder_type"`
+	Bank              stripe.PaymentMethodDetailsFpxBank               `json:"bank"`
+	TransactionID     *string                                          `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsFpx{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode     payload.Nullable[string] `json:"bank_code,omitzero"`
-	BankName     payload.Nullable[string] `json:"bank_name,omitzero"`
-	BIC          payload.Nullable[string] `json:"bic,omitzero"`
-	VerifiedName payload.Nullable[string] `json:"verified_name,omitzero"`
+	BankCode     *string `json:"bank_code"`
+	BankName     *string `json:"bank_name"`
+	BIC          *string `json:"bic"`
+	VerifiedName *string `json:"verified_name"`
 } = stripe.PaymentMethodDetailsGiropay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsGrabpay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank                      payload.Nullable[stripe.PaymentMethodDetailsIdealBank] `json:"bank,omitzero"`
-	BIC                       payload.Nullable[stripe.PaymentMethodDetailsIdealBIC]  `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                    `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                               `json:"iban_last4,omitzero"`
-	TransactionID             payload.Nullable[string]                               `json:"transaction_id,omitzero"`
-	VerifiedName              payload.Nullable[string]                               `json:"verified_name,omitzero"`
+	AccountNumber string                                        `json:"account_number"`
+	Bank          stripe.PaymentMethodDetailsIDBankTransferBank `json:"bank"`
+	BankCode      *string                                       `json:"bank_code,omitempty"`
+	BankName      *string                                       `json:"bank_name,omitempty"`
+	DisplayName   *string                                       `json:"display_name,omitempty"`
+} = stripe.PaymentMethodDetailsIDBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank                      *stripe.PaymentMethodDetailsIdealBank    `json:"bank"`
+	BIC                       *stripe.PaymentMethodDetailsIdealBIC     `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod] `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]       `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                  `json:"iban_last4"`
+	TransactionID             *string                                  `json:"transaction_id"`
+	VerifiedName              *string                                  `json:"verified_name"`
 } = stripe.PaymentMethodDetailsIdeal{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand                payload.Nullable[string]                                              `json:"brand,omitzero"`
-	CardholderName       payload.Nullable[string]                                              `json:"cardholder_name,omitzero"`
-	Country              payload.Nullable[string]                                              `json:"country,omitzero"`
-	Description          payload.Nullable[string]                                              `json:"description,omitzero"`
-	EmvAuthData          payload.Nullable[string]                                              `json:"emv_auth_data,omitzero"`
-	ExpMonth             int64                                                                 `json:"exp_month"`
-	ExpYear              int64                                                                 `json:"exp_year"`
-	Fingerprint          payload.Nullable[string]                                              `json:"fingerprint,omitzero"`
-	Funding              payload.Nullable[string]                                              `json:"funding,omitzero"`
-	GeneratedCard        payload.Nullable[string]                                              `json:"generated_card,omitzero"`
-	Issuer               payload.Nullable[string]                                              `json:"issuer,omitzero"`
-	Last4                payload.Nullable[string]                                              `json:"last4,omitzero"`
-	Location             *string                                                               `json:"location,omitempty"`
-	Network              payload.Nullable[string]                                              `json:"network,omitzero"`
-	NetworkTransactionID payload.Nullable[string]                                              `json:"network_transaction_id,omitzero"`
-	PreferredLocales     payload.Nullable[[]string]                                            `json:"preferred_locales,omitzero"`
-	ReadMethod           payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReadMethod] `json:"read_method,omitzero"`
-	Reader               *string                                                               `json:"reader,omitempty"`
-	Receipt              payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReceipt]    `json:"receipt,omitzero"`
+	Brand                *string                                              `json:"brand"`
+	CardholderName       *string                                              `json:"cardholder_name"`
+	Country              *string                                              `json:"country"`
+	Description          payload.Nullable[string]                             `json:"description,omitzero"`
+	EmvAuthData          *string                                              `json:"emv_auth_data"`
+	ExpMonth             int64                                                `json:"exp_month"`
+	ExpYear              int64                                                `json:"exp_year"`
+	Fingerprint          *string                                              `json:"fingerprint"`
+	Funding              *string                                              `json:"funding"`
+	GeneratedCard        *string                                              `json:"generated_card"`
+	Iin                  payload.Nullable[string]                             `json:"iin,omitzero"`
+	Issuer               payload.Nullable[string]                             `json:"issuer,omitzero"`
+	Last4                *string                                              `json:"last4"`
+	Location             *string                                              `json:"location,omitempty"`
+	Network              *string                                              `json:"network"`
+	NetworkTransactionID *string                                              `json:"network_transaction_id"`
+	PreferredLocales     []string                                             `json:"preferred_locales"`
+	ReadMethod           *stripe.PaymentMethodDetailsInteracPresentReadMethod `json:"read_method"`
+	Reader               *string                                              `json:"reader,omitempty"`
+	Receipt              *stripe.PaymentMethodDetailsInteracPresentReceipt    `json:"receipt"`
 } = stripe.PaymentMethodDetailsInteracPresent{} // a field or tag changed: run go generate
 
 var _ struct {
 	AccountType                  *stripe.PaymentMethodDetailsInteracPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                                     `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                                     `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                                     `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                                     `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                                     `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                                     `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                                     `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                                     `json:"transaction_status_information,omitzero"`
+	ApplicationCryptogram        *string                                                      `json:"application_cryptogram"`
+	ApplicationPreferredName     *string                                                      `json:"application_preferred_name"`
+	AuthorizationCode            *string                                                      `json:"authorization_code"`
+	AuthorizationResponseCode    *string                                                      `json:"authorization_response_code"`
+	CardholderVerificationMethod *string                                                      `json:"cardholder_verification_method"`
+	DedicatedFileName            *string                                                      `json:"dedicated_file_name"`
+	TerminalVerificationResults  *string                                                      `json:"terminal_verification_results"`
+	TransactionStatusInformation *string                                                      `json:"transaction_status_information"`
 } = stripe.PaymentMethodDetailsInteracPresentReceipt{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsKakaoPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location              *string                                     `json:"location,omitempty"`
-	PayerDetails          payload.Nullable[stripe.KlarnaPayerDetails] `json:"payer_details,omitzero"`
-	PaymentMethodCategory payload.Nullable[string]                    `json:"payment_method_category,omitzero"`
-	PreferredLocale       payload.Nullable[string]                    `json:"preferred_locale,omitzero"`
-	Reader                *string                                     `json:"reader,omitempty"`
+	Location              *string                    `json:"location,omitempty"`
+	PayerDetails          *stripe.KlarnaPayerDetails `json:"payer_details"`
+	PaymentMethodCategory *string                    `json:"payment_method_category"`
+	PreferredLocale       *string                    `json:"preferred_locale"`
+	Reader                *string                    `json:"reader,omitempty"`
 } = stripe.PaymentMethodDetailsKlarna{} // a field or tag changed: run go generate
 
 var _ struct {
-	Store payload.Nullable[stripe.KonbiniDetailsStore] `json:"store,omitzero"`
+	Store *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore `json:"store"`
 } = stripe.PaymentMethodDetailsKonbini{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand         payload.Nullable[stripe.PaymentMethodDetailsKrCardBrand] `json:"brand,omitzero"`
-	BuyerID       payload.Nullable[string]                                 `json:"buyer_id,omitzero"`
-	Last4         payload.Nullable[string]                                 `json:"last4,omitzero"`
-	TransactionID payload.Nullable[string]                                 `json:"transaction_id,omitzero"`
+	Brand         *stripe.PaymentMethodDetailsKrCardBrand `json:"brand"`
+	BuyerID       *string                                 `json:"buyer_id"`
+	Last4         *string                                 `json:"last4"`
+	TransactionID *string                                 `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsKrCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country            payload.Nullable[string] `json:"country,omitzero"`
-	FundingSourceGroup *string                  `json:"funding_source_group,omitempty"`
+	Country            *string `json:"country"`
+	FundingSourceGroup *string `json:"funding_source_group,omitempty"`
 } = stripe.PaymentMethodDetailsLink{} // a field or tag changed: run go generate
 
 var _ struct {
-	Card payload.Nullable[stripe.InternalCard] `json:"card,omitzero"`
+	Card *stripe.InternalCard `json:"card"`
 } = stripe.PaymentMethodDetailsMobilepay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Entity    payload.Nullable[string] `json:"entity,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Entity    *string `json:"entity"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsMultibanco{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsNaverPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderName payload.Nullable[string] `json:"account_holder_name,omitzero"`
-	BankCode          string                   `json:"bank_code"`
-	BankName          string                   `json:"bank_name"`
-	BranchCode        string                   `json:"branch_code"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Last4             string                   `json:"last4"`
-	Suffix            payload.Nullable[string] `json:"suffix,omitzero"`
+	AccountHolderName *string `json:"account_holder_name"`
+	BankCode          string  `json:"bank_code"`
+	BankName          string  `json:"bank_name"`
+	BranchCode        string  `json:"branch_code"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Last4             string  `json:"last4"`
+	Suffix            *string `json:"suffix"`
 } = stripe.PaymentMethodDetailsNzBankAccount{} // a field or tag changed: run go generate
 
 var _ struct {
-	Number payload.Nullable[string] `json:"number,omitzero"`
+	Number *string `json:"number"`
 } = stripe.PaymentMethodDetailsOxxo{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank         payload.Nullable[stripe.PaymentMethodDetailsP24Bank] `json:"bank,omitzero"`
-	Reference    payload.Nullable[string]                             `json:"reference,omitzero"`
-	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+	Bank         *stripe.PaymentMethodDetailsP24Bank `json:"bank"`
+	Reference    *string                             `json:"reference"`
+	VerifiedName *string                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsP24{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Funding  payload.Nullable[string] `json:"funding,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+	Brand        *string                  `json:"brand"`
+	BrandProduct payload.Nullable[string] `json:"brand_product,omitzero"`
+	Country      *string                  `json:"country"`
+	ExpMonth     *int64                   `json:"exp_month"`
+	ExpYear      *int64                   `json:"exp_year"`
+	Funding      *string                  `json:"funding"`
+	Last4        *string                  `json:"last4"`
 } = stripe.PaymentMethodDetailsPassthroughCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsPayco{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location  *string                  `json:"location,omitempty"`
-	Reader    *string                  `json:"reader,omitempty"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Location  *string `json:"location,omitempty"`
+	Reader    *string `json:"reader,omitempty"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsPaynow{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country          payload.Nullable[string]                        `json:"country,omitzero"`
-	PayerEmail       payload.Nullable[string]                        `json:"payer_email,omitzero"`
-	PayerID          payload.Nullable[string]                        `json:"payer_id,omitzero"`
-	PayerName        payload.Nullable[string]                        `json:"payer_name,omitzero"`
-	SellerProtection payload.Nullable[stripe.PaypalSellerProtection] `json:"seller_protection,omitzero"`
-	TransactionID    payload.Nullable[string]                        `json:"transaction_id,omitzero"`
+	Country          *string                          `json:"country"`
+	PayerEmail       *string                          `json:"payer_email"`
+	PayerID          *string                          `json:"payer_id"`
+	PayerName        *string                          `json:"payer_name"`
+	SellerProtection *stripe.PaypalSellerProtection   `json:"seller_protection"`
+	Shipping         payload.Nullable[stripe.Address] `json:"shipping,omitzero"`
+	TransactionID    *string                          `json:"transaction_id"`
+	VerifiedAddress  payload.Nullable[stripe.Address] `json:"verified_address,omitzero"`
+	VerifiedEmail    payload.Nullable[string]         `json:"verified_email,omitzero"`
+	VerifiedName     payload.Nullable[string]         `json:"verified_name,omitzero"`
 } = stripe.PaymentMethodDetailsPaypal{} // a field or tag changed: run go generate
 
 var _ struct {
-	BsbNumber payload.Nullable[string] `json:"bsb_number,omitzero"`
-	Last4     payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate   *string                  `json:"mandate,omitempty"`
-	PayID     payload.Nullable[string] `json:"pay_id,omitzero"`
+	BsbNumber *string `json:"bsb_number"`
+	Last4     *string `json:"last4"`
+	Mandate   *string `json:"mandate,omitempty"`
+	PayID     *string `json:"pay_id"`
 } = stripe.PaymentMethodDetailsPayto{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -698,57 +781,71 @@ var _ struct {
 } = stripe.PaymentMethodDetailsPix{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsPromptpay{} // a field or tag changed: run go generate
 
 var _ struct {
+	PaymentPortalURL *string `json:"payment_portal_url"`
+} = stripe.PaymentMethodDetailsRechnung{} // a field or tag changed: run go generate
+
+var _ struct {
 	Funding       *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                                `json:"transaction_id,omitzero"`
+	TransactionID *string                                                 `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsRevolutPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode          payload.Nullable[string] `json:"bank_code,omitzero"`
-	BranchCode        payload.Nullable[string] `json:"branch_code,omitzero"`
-	Country           payload.Nullable[string] `json:"country,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+	BankName *string `json:"bank_name"`
+	BIC      *string `json:"bic"`
+	IBAN     *string `json:"iban"`
+} = stripe.PaymentMethodDetailsSEPACreditTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode          *string `json:"bank_code"`
+	BranchCode        *string `json:"branch_code"`
+	Country           *string `json:"country"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate"`
 } = stripe.PaymentMethodDetailsSEPADebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSamsungPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSatispay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsScalapay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode                  payload.Nullable[string]                                             `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                             `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                             `json:"bic,omitzero"`
-	Country                   payload.Nullable[string]                                             `json:"country,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json.RawMessage]                                  `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                             `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsSofortPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                             `json:"verified_name,omitzero"`
+	BankCode                  *string                                             `json:"bank_code"`
+	BankName                  *string                                             `json:"bank_name"`
+	BIC                       *string                                             `json:"bic"`
+	Country                   *string                                             `json:"country"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod]            `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]                  `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                             `json:"iban_last4"`
+	PreferredLanguage         *stripe.PaymentMethodDetailsSofortPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsSofort{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Account payload.Nullable[string] `json:"account,omitzero"`
+} = stripe.PaymentMethodDetailsStripeBalance{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSunbit{} // a field or tag changed: run go generate
 
 var _ struct {
-	Fingerprint        payload.Nullable[string] `json:"fingerprint,omitzero"`
-	PaymentReference   payload.Nullable[string] `json:"payment_reference,omitzero"`
-	VerifiedPhoneLast4 payload.Nullable[string] `json:"verified_phone_last4,omitzero"`
+	Fingerprint        *string `json:"fingerprint"`
+	PaymentReference   *string `json:"payment_reference"`
+	VerifiedPhoneLast4 *string `json:"verified_phone_last4"`
 } = stripe.PaymentMethodDetailsSwish{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -756,63 +853,63 @@ var _ struct {
 } = stripe.PaymentMethodDetailsTwint{} // a field or tag changed: run go generate
 
 var _ struct {
-	Vpa payload.Nullable[string] `json:"vpa,omitzero"`
+	Vpa *string `json:"vpa"`
 } = stripe.PaymentMethodDetailsUpi{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountHolderType] `json:"account_holder_type,omitzero"`
-	AccountType       payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountType]       `json:"account_type,omitzero"`
-	BankName          payload.Nullable[string]                                                    `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                                                                     `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string]                                                    `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                                    `json:"last4,omitzero"`
-	Mandate           payload.Expandable[json.RawMessage]                                         `json:"mandate,omitzero"`
-	PaymentReference  payload.Nullable[string]                                                    `json:"payment_reference,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                                    `json:"routing_number,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsUsBankAccountAccountHolderType `json:"account_holder_type"`
+	AccountType       *stripe.PaymentMethodDetailsUsBankAccountAccountType       `json:"account_type"`
+	BankName          *string                                                    `json:"bank_name"`
+	ExpectedDebitDate *string                                                    `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string                                                    `json:"fingerprint"`
+	Last4             *string                                                    `json:"last4"`
+	Mandate           payload.Expandable[stripe.Mandate]                         `json:"mandate,omitzero"`
+	PaymentReference  *string                                                    `json:"payment_reference"`
+	RoutingNumber     *string                                                    `json:"routing_number"`
 } = stripe.PaymentMethodDetailsUsBankAccount{} // a field or tag changed: run go generate
 
 var _ struct {
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Fingerprint   *string `json:"fingerprint"`
+	Location      *string `json:"location,omitempty"`
+	Reader        *string `json:"reader,omitempty"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsWechatPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	DisputeCategories payload.Nullable[[]stripe.PaypalSellerProtectionDisputeCategoriesItem] `json:"dispute_categories,omitzero"`
-	Status            stripe.PaypalSellerProtectionStatus                                    `json:"status"`
+	DisputeCategories []stripe.PaypalSellerProtectionDisputeCategoriesItem `json:"dispute_categories"`
+	Status            stripe.PaypalSellerProtectionStatus                  `json:"status"`
 } = stripe.PaypalSellerProtection{} // a field or tag changed: run go generate
 
 var _ struct {
 	Session *string `json:"session,omitempty"`
-} = stripe.RadarOptions{} // a field or tag changed: run go generate
+} = stripe.RadarRadarOptions{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID                        string                                   `json:"id"`
-	Object                    string                                   `json:"object"`
-	Amount                    int64                                    `json:"amount"`
-	BalanceTransaction        payload.Expandable[json.RawMessage]      `json:"balance_transaction,omitzero"`
-	Charge                    payload.Expandable[stripe.Charge]        `json:"charge,omitzero"`
-	Created                   payload.Unix                             `json:"created"`
-	Currency                  string                                   `json:"currency"`
-	Customer                  payload.Expandable[stripe.Customer]      `json:"customer,omitzero"`
-	CustomerAccount           payload.Nullable[string]                 `json:"customer_account,omitzero"`
-	Description               *string                                  `json:"description,omitempty"`
-	DestinationDetails        *stripe.RefundDestinationDetails         `json:"destination_details,omitempty"`
-	FailureBalanceTransaction payload.Expandable[json.RawMessage]      `json:"failure_balance_transaction,omitzero"`
-	FailureReason             *string                                  `json:"failure_reason,omitempty"`
-	InstructionsEmail         *string                                  `json:"instructions_email,omitempty"`
-	Metadata                  payload.Nullable[map[string]string]      `json:"metadata,omitzero"`
-	NextAction                *stripe.RefundNextAction                 `json:"next_action,omitempty"`
-	PaymentIntent             payload.Expandable[stripe.PaymentIntent] `json:"payment_intent,omitzero"`
-	PaymentMethod             payload.Expandable[json.RawMessage]      `json:"payment_method,omitzero"`
-	PendingReason             *stripe.RefundPendingReason              `json:"pending_reason,omitempty"`
-	PresentmentDetails        *stripe.PaymentIntentPresentmentDetails  `json:"presentment_details,omitempty"`
-	Reason                    payload.Nullable[stripe.RefundReason]    `json:"reason,omitzero"`
-	ReceiptNumber             payload.Nullable[string]                 `json:"receipt_number,omitzero"`
-	SourceTransferReversal    payload.Expandable[json.RawMessage]      `json:"source_transfer_reversal,omitzero"`
-	Status                    payload.Nullable[string]                 `json:"status,omitzero"`
-	TransferReversal          payload.Expandable[json.RawMessage]      `json:"transfer_reversal,omitzero"`
+	Amount                    int64                                               `json:"amount"`
+	BalanceTransaction        payload.Expandable[stripe.BalanceTransaction]       `json:"balance_transaction"`
+	Charge                    payload.Expandable[stripe.Charge]                   `json:"charge"`
+	Created                   payload.Unix                                        `json:"created"`
+	Currency                  string                                              `json:"currency"`
+	Customer                  payload.Expandable[stripe.Customer]                 `json:"customer"`
+	CustomerAccount           *string                                             `json:"customer_account"`
+	Description               *string                                             `json:"description,omitempty"`
+	DestinationDetails        *stripe.RefundDestinationDetails                    `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[stripe.BalanceTransaction]       `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                                             `json:"failure_reason,omitempty"`
+	ID                        string                                              `json:"id"`
+	InstructionsEmail         *string                                             `json:"instructions_email,omitempty"`
+	Metadata                  map[string]string                                   `json:"metadata"`
+	NextAction                *stripe.RefundNextAction                            `json:"next_action,omitempty"`
+	Object                    string                                              `json:"object"`
+	PaymentIntent             payload.Expandable[stripe.PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod             payload.Expandable[stripe.PaymentMethod]            `json:"payment_method"`
+	PendingReason             *stripe.RefundPendingReason                         `json:"pending_reason,omitempty"`
+	PresentmentDetails        *stripe.PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	Reason                    *stripe.RefundReason                                `json:"reason"`
+	ReceiptNumber             *string                                             `json:"receipt_number"`
+	SourceTransferReversal    payload.Expandable[stripe.TransferReversal]         `json:"source_transfer_reversal"`
+	Status                    *string                                             `json:"status"`
+	TransferReversal          payload.Expandable[stripe.TransferReversal]         `json:"transfer_reversal"`
 } = stripe.Refund{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -833,6 +930,7 @@ var _ struct {
 	GbBankTransfer      *stripe.RefundDestinationDetailsGbBankTransfer `json:"gb_bank_transfer,omitempty"`
 	Giropay             json.RawMessage                                `json:"giropay,omitempty"`
 	Grabpay             json.RawMessage                                `json:"grabpay,omitempty"`
+	IDBankTransfer      *stripe.RefundDestinationDetailsIDBankTransfer `json:"id_bank_transfer,omitempty"`
 	JpBankTransfer      *stripe.RefundDestinationDetailsJpBankTransfer `json:"jp_bank_transfer,omitempty"`
 	Klarna              json.RawMessage                                `json:"klarna,omitempty"`
 	MbWay               *stripe.RefundDestinationDetailsMbWay          `json:"mb_way,omitempty"`
@@ -856,14 +954,14 @@ var _ struct {
 } = stripe.RefundDestinationDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsBlik{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsBrBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -874,62 +972,67 @@ var _ struct {
 } = stripe.RefundDestinationDetailsCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Reference *string `json:"reference"`
 } = stripe.RefundDestinationDetailsCrypto{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsEuBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsGbBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
+} = stripe.RefundDestinationDetailsIDBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsJpBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMbWay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMultibanco{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMxBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsP24{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
 } = stripe.RefundDestinationDetailsPaypal{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsSwish{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsThBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsUsBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -943,8 +1046,8 @@ var _ struct {
 } = stripe.RefundNextActionDisplayDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Card *stripe.PaymentMethodDetailsPassthroughCard                                  `json:"card,omitempty"`
-	Type payload.Nullable[stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+	Card *stripe.PaymentMethodDetailsPassthroughCard                 `json:"card,omitempty"`
+	Type *stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
 } = stripe.RevolutPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -956,14 +1059,14 @@ var _ struct {
 } = stripe.Shipping{} // a field or tag changed: run go generate
 
 var _ struct {
-	AuthenticationFlow          payload.Nullable[stripe.ThreeDSecureDetailsChargeAuthenticationFlow]          `json:"authentication_flow,omitzero"`
-	ElectronicCommerceIndicator payload.Nullable[stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator] `json:"electronic_commerce_indicator,omitzero"`
-	ExemptionIndicator          payload.Nullable[stripe.ThreeDSecureDetailsChargeExemptionIndicator]          `json:"exemption_indicator,omitzero"`
-	ExemptionIndicatorApplied   *bool                                                                         `json:"exemption_indicator_applied,omitempty"`
-	Result                      payload.Nullable[stripe.ThreeDSecureDetailsChargeResult]                      `json:"result,omitzero"`
-	ResultReason                payload.Nullable[stripe.ThreeDSecureDetailsChargeResultReason]                `json:"result_reason,omitzero"`
-	TransactionID               payload.Nullable[string]                                                      `json:"transaction_id,omitzero"`
-	Version                     payload.Nullable[stripe.ThreeDSecureDetailsChargeVersion]                     `json:"version,omitzero"`
+	AuthenticationFlow          *stripe.ThreeDSecureDetailsChargeAuthenticationFlow          `json:"authentication_flow"`
+	ElectronicCommerceIndicator *stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator `json:"electronic_commerce_indicator"`
+	ExemptionIndicator          *stripe.ThreeDSecureDetailsChargeExemptionIndicator          `json:"exemption_indicator"`
+	ExemptionIndicatorApplied   *bool                                                        `json:"exemption_indicator_applied,omitempty"`
+	Result                      *stripe.ThreeDSecureDetailsChargeResult                      `json:"result"`
+	ResultReason                *stripe.ThreeDSecureDetailsChargeResultReason                `json:"result_reason"`
+	TransactionID               *string                                                      `json:"transaction_id"`
+	Version                     *stripe.ThreeDSecureDetailsChargeVersion                     `json:"version"`
 } = stripe.ThreeDSecureDetailsCharge{} // a field or tag changed: run go generate
 
 // pullRequestDecode reads an event for the handler PullRequest.
@@ -976,7 +1079,7 @@ var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
 	DecodeIn:  codec.Reader(decodePassIn),
 	AppendOut: codec.Appender(encodePassOut),
 	DecodeOut: codec.Reader(decodePassOut),
-	Shape:     "542dc189e47b99d0",
+	Shape:     "a4bb8a86adeacaa3",
 }
 
 func encodePassOut(e *codec.Encoder, key string, v *github.PullRequestEvent) {
@@ -1002,32 +1105,34 @@ func decodePassIn(d *codec.Decoder, in *passIn) {
 	d.Token(']')
 }
 
-var stripeChargeSucceededFields = codec.Fields{Names: []string{"id", "object", "account", "api_version", "context", "created", "data", "livemode", "pending_webhooks", "request", "type"}}
+var stripeChargeSucceededFields = codec.Fields{Names: []string{"account", "api_version", "context", "created", "data", "id", "livemode", "object", "pending_webhooks", "reason", "request", "type"}}
 
 func decodeStripeChargeSucceeded(d *codec.Decoder, v *stripe.ChargeSucceeded) {
 	for i := d.Object(&stripeChargeSucceededFields); i >= 0; i = d.Next(&stripeChargeSucceededFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeString(d, &v.ID)
-		case 1:
-			codec.DecodeString(d, &v.Object)
-		case 2:
 			codec.DecodePointer(d, &v.Account, codec.DecodeString)
-		case 3:
-			payload.DecodeNullable(d, &v.APIVersion, codec.DecodeString)
-		case 4:
+		case 1:
+			codec.DecodePointer(d, &v.APIVersion, codec.DecodeString)
+		case 2:
 			codec.DecodePointer(d, &v.Context, codec.DecodeString)
-		case 5:
+		case 3:
 			codec.DecodeInt(d, &v.Created)
-		case 6:
+		case 4:
 			decodeStripeChargeEventData(d, &v.Data)
-		case 7:
+		case 5:
+			codec.DecodeString(d, &v.ID)
+		case 6:
 			codec.DecodeBool(d, &v.Livemode)
+		case 7:
+			codec.DecodeString(d, &v.Object)
 		case 8:
 			codec.DecodeInt(d, &v.PendingWebhooks)
 		case 9:
-			payload.DecodeNullable(d, &v.Request, decodeStripeEventRequest)
+			payload.DecodeNullable(d, &v.Reason, decodeStripeNotificationEventReason)
 		case 10:
+			codec.DecodePointer(d, &v.Request, decodeStripeNotificationEventRequest)
+		case 11:
 			codec.DecodeString(d, &v.Type)
 		}
 	}
@@ -1046,101 +1151,109 @@ func decodeStripeChargeEventData(d *codec.Decoder, v *stripe.ChargeEventData) {
 	}
 }
 
-var stripeChargeFields = codec.Fields{Names: []string{"id", "object", "amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "livemode", "metadata", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "refunded", "refunds", "review", "shipping", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
+var stripeChargeFields = codec.Fields{Names: []string{"amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "authorization_code", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "id", "level3", "livemode", "metadata", "object", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "redaction", "refunded", "refunds", "review", "shipping", "source", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
 
 func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 	for i := d.Object(&stripeChargeFields); i >= 0; i = d.Next(&stripeChargeFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeString(d, &v.ID)
-		case 1:
-			codec.DecodeString(d, &v.Object)
-		case 2:
 			codec.DecodeInt(d, &v.Amount)
-		case 3:
+		case 1:
 			codec.DecodeInt(d, &v.AmountCaptured)
-		case 4:
+		case 2:
 			codec.DecodeInt(d, &v.AmountRefunded)
-		case 5:
+		case 3:
 			v.Application.DecodeJSON(d)
-		case 6:
+		case 4:
 			v.ApplicationFee.DecodeJSON(d)
+		case 5:
+			codec.DecodePointer(d, &v.ApplicationFeeAmount, codec.DecodeInt)
+		case 6:
+			codec.DecodePointer(d, &v.AuthorizationCode, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.ApplicationFeeAmount, codec.DecodeInt)
-		case 8:
 			v.BalanceTransaction.DecodeJSON(d)
-		case 9:
+		case 8:
 			decodeStripeBillingDetails(d, &v.BillingDetails)
+		case 9:
+			codec.DecodePointer(d, &v.CalculatedStatementDescriptor, codec.DecodeString)
 		case 10:
-			payload.DecodeNullable(d, &v.CalculatedStatementDescriptor, codec.DecodeString)
-		case 11:
 			codec.DecodeBool(d, &v.Captured)
-		case 12:
+		case 11:
 			codec.DecodeInt(d, &v.Created)
-		case 13:
+		case 12:
 			codec.DecodeString(d, &v.Currency)
-		case 14:
+		case 13:
 			v.Customer.DecodeJSON(d)
+		case 14:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
 		case 15:
-			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
-		case 16:
 			codec.DecodeBool(d, &v.Disputed)
-		case 17:
+		case 16:
 			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 17:
+			codec.DecodePointer(d, &v.FailureCode, codec.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.FailureCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.FailureMessage, codec.DecodeString)
 		case 19:
-			payload.DecodeNullable(d, &v.FailureMessage, codec.DecodeString)
+			codec.DecodePointer(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
 		case 20:
-			payload.DecodeNullable(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
+			codec.DecodeString(d, &v.ID)
 		case 21:
-			codec.DecodeBool(d, &v.Livemode)
+			codec.DecodePointer(d, &v.Level3, decodeStripeLevel3)
 		case 22:
-			decodeStringByString(d, &v.Metadata)
+			codec.DecodeBool(d, &v.Livemode)
 		case 23:
-			v.OnBehalfOf.DecodeJSON(d)
+			codec.DecodeMap(d, &v.Metadata, codec.DecodeString)
 		case 24:
-			payload.DecodeNullable(d, &v.Outcome, decodeStripeChargeOutcome)
+			codec.DecodeString(d, &v.Object)
 		case 25:
-			codec.DecodeBool(d, &v.Paid)
+			v.OnBehalfOf.DecodeJSON(d)
 		case 26:
-			v.PaymentIntent.DecodeJSON(d)
+			codec.DecodePointer(d, &v.Outcome, decodeStripeChargeOutcome)
 		case 27:
-			payload.DecodeNullable(d, &v.PaymentMethod, codec.DecodeString)
+			codec.DecodeBool(d, &v.Paid)
 		case 28:
-			payload.DecodeNullable(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
+			v.PaymentIntent.DecodeJSON(d)
 		case 29:
-			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+			codec.DecodePointer(d, &v.PaymentMethod, codec.DecodeString)
 		case 30:
-			codec.DecodePointer(d, &v.RadarOptions, decodeStripeRadarOptions)
+			codec.DecodePointer(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
 		case 31:
-			payload.DecodeNullable(d, &v.ReceiptEmail, codec.DecodeString)
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 		case 32:
-			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.RadarOptions, decodeStripeRadarRadarOptions)
 		case 33:
-			payload.DecodeNullable(d, &v.ReceiptURL, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReceiptEmail, codec.DecodeString)
 		case 34:
-			codec.DecodeBool(d, &v.Refunded)
+			codec.DecodePointer(d, &v.ReceiptNumber, codec.DecodeString)
 		case 35:
-			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
+			codec.DecodePointer(d, &v.ReceiptURL, codec.DecodeString)
 		case 36:
-			v.Review.DecodeJSON(d)
+			payload.DecodeNullable(d, &v.Redaction, decodeStripeChargeAPIResourceRedaction)
 		case 37:
-			payload.DecodeNullable(d, &v.Shipping, decodeStripeShipping)
+			codec.DecodeBool(d, &v.Refunded)
 		case 38:
-			v.SourceTransfer.DecodeJSON(d)
+			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
 		case 39:
-			payload.DecodeNullable(d, &v.StatementDescriptor, codec.DecodeString)
+			v.Review.DecodeJSON(d)
 		case 40:
-			payload.DecodeNullable(d, &v.StatementDescriptorSuffix, codec.DecodeString)
+			codec.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec.DecodeString(d, &v.Status)
+			codec.DecodePointer(d, &v.Source, codec.DecodeJSON)
 		case 42:
-			v.Transfer.DecodeJSON(d)
+			v.SourceTransfer.DecodeJSON(d)
 		case 43:
-			payload.DecodeNullable(d, &v.TransferData, decodeStripeChargeTransferData)
+			codec.DecodePointer(d, &v.StatementDescriptor, codec.DecodeString)
 		case 44:
-			payload.DecodeNullable(d, &v.TransferGroup, codec.DecodeString)
+			codec.DecodePointer(d, &v.StatementDescriptorSuffix, codec.DecodeString)
+		case 45:
+			codec.DecodeString(d, &v.Status)
+		case 46:
+			v.Transfer.DecodeJSON(d)
+		case 47:
+			codec.DecodePointer(d, &v.TransferData, decodeStripeChargeTransferData)
+		case 48:
+			codec.DecodePointer(d, &v.TransferGroup, codec.DecodeString)
 		}
 	}
 }
@@ -1151,15 +1264,15 @@ func decodeStripeBillingDetails(d *codec.Decoder, v *stripe.BillingDetails) {
 	for i := d.Object(&stripeBillingDetailsFields); i >= 0; i = d.Next(&stripeBillingDetailsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Address, decodeStripeAddress)
+			codec.DecodePointer(d, &v.Address, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+			codec.DecodePointer(d, &v.Email, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Phone, codec.DecodeString)
+			codec.DecodePointer(d, &v.Phone, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.TaxID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TaxID, codec.DecodeString)
 		}
 	}
 }
@@ -1170,17 +1283,17 @@ func decodeStripeAddress(d *codec.Decoder, v *stripe.Address) {
 	for i := d.Object(&stripeAddressFields); i >= 0; i = d.Next(&stripeAddressFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.City, codec.DecodeString)
+			codec.DecodePointer(d, &v.City, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Line1, codec.DecodeString)
+			codec.DecodePointer(d, &v.Line1, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Line2, codec.DecodeString)
+			codec.DecodePointer(d, &v.Line2, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.PostalCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.PostalCode, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.State, codec.DecodeString)
+			codec.DecodePointer(d, &v.State, codec.DecodeString)
 		}
 	}
 }
@@ -1198,8 +1311,46 @@ func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetai
 	}
 }
 
-func decodeStringByString(d *codec.Decoder, v *map[string]string) {
-	codec.DecodeMap(d, v, codec.DecodeString)
+var stripeLevel3Fields = codec.Fields{Names: []string{"customer_reference", "line_items", "merchant_reference", "shipping_address_zip", "shipping_amount", "shipping_from_zip"}}
+
+func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
+	for i := d.Object(&stripeLevel3Fields); i >= 0; i = d.Next(&stripeLevel3Fields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.CustomerReference, codec.DecodeString)
+		case 1:
+			codec.DecodeSlice(d, &v.LineItems, decodeStripeLevel3LineItems)
+		case 2:
+			codec.DecodeString(d, &v.MerchantReference)
+		case 3:
+			codec.DecodePointer(d, &v.ShippingAddressZip, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.ShippingAmount, codec.DecodeInt)
+		case 5:
+			codec.DecodePointer(d, &v.ShippingFromZip, codec.DecodeString)
+		}
+	}
+}
+
+var stripeLevel3LineItemsFields = codec.Fields{Names: []string{"discount_amount", "product_code", "product_description", "quantity", "tax_amount", "unit_cost"}}
+
+func decodeStripeLevel3LineItems(d *codec.Decoder, v *stripe.Level3LineItems) {
+	for i := d.Object(&stripeLevel3LineItemsFields); i >= 0; i = d.Next(&stripeLevel3LineItemsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.DiscountAmount, codec.DecodeInt)
+		case 1:
+			codec.DecodeString(d, &v.ProductCode)
+		case 2:
+			codec.DecodeString(d, &v.ProductDescription)
+		case 3:
+			codec.DecodePointer(d, &v.Quantity, codec.DecodeInt)
+		case 4:
+			codec.DecodePointer(d, &v.TaxAmount, codec.DecodeInt)
+		case 5:
+			codec.DecodePointer(d, &v.UnitCost, codec.DecodeInt)
+		}
+	}
 }
 
 var stripeChargeOutcomeFields = codec.Fields{Names: []string{"advice_code", "network_advice_code", "network_decline_code", "network_status", "reason", "risk_level", "risk_score", "rule", "seller_message", "type"}}
@@ -1208,15 +1359,15 @@ func decodeStripeChargeOutcome(d *codec.Decoder, v *stripe.ChargeOutcome) {
 	for i := d.Object(&stripeChargeOutcomeFields); i >= 0; i = d.Next(&stripeChargeOutcomeFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AdviceCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.AdviceCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.NetworkAdviceCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkAdviceCode, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkDeclineCode, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.NetworkStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkStatus, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reason, codec.DecodeString)
 		case 5:
 			codec.DecodePointer(d, &v.RiskLevel, codec.DecodeString)
 		case 6:
@@ -1224,14 +1375,14 @@ func decodeStripeChargeOutcome(d *codec.Decoder, v *stripe.ChargeOutcome) {
 		case 7:
 			v.Rule.DecodeJSON(d)
 		case 8:
-			payload.DecodeNullable(d, &v.SellerMessage, codec.DecodeString)
+			codec.DecodePointer(d, &v.SellerMessage, codec.DecodeString)
 		case 9:
 			codec.DecodeString(d, &v.Type)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsFields = codec.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "grabpay", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "payto", "pix", "promptpay", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_debit", "sofort", "stripe_account", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
+var stripePaymentMethodDetailsFields = codec.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "gopay", "grabpay", "id_bank_transfer", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "paypay", "payto", "pix", "promptpay", "qris", "rechnung", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_credit_transfer", "sepa_debit", "shopeepay", "sofort", "stripe_account", "stripe_balance", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
 
 func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodDetails) {
 	for i := d.Object(&stripePaymentMethodDetailsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFields, i) {
@@ -1283,80 +1434,96 @@ func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodD
 		case 22:
 			codec.DecodePointer(d, &v.Giropay, decodeStripePaymentMethodDetailsGiropay)
 		case 23:
-			codec.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
+			codec.DecodeRaw(d, &v.Gopay)
 		case 24:
-			codec.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
+			codec.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
 		case 25:
-			codec.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
+			codec.DecodePointer(d, &v.IDBankTransfer, decodeStripePaymentMethodDetailsIDBankTransfer)
 		case 26:
-			codec.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
+			codec.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
 		case 27:
-			codec.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
+			codec.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
 		case 28:
-			codec.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
+			codec.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
 		case 29:
-			codec.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
+			codec.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
 		case 30:
-			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
+			codec.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
 		case 31:
-			codec.DecodeRaw(d, &v.MbWay)
+			codec.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
 		case 32:
-			codec.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
+			codec.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
 		case 33:
-			codec.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
+			codec.DecodeRaw(d, &v.MbWay)
 		case 34:
-			codec.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
+			codec.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
 		case 35:
-			codec.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
+			codec.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
 		case 36:
-			codec.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
+			codec.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
 		case 37:
-			codec.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
+			codec.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
 		case 38:
-			codec.DecodeRaw(d, &v.PayByBank)
+			codec.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
 		case 39:
-			codec.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
+			codec.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
 		case 40:
-			codec.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
+			codec.DecodeRaw(d, &v.PayByBank)
 		case 41:
-			codec.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
+			codec.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
 		case 42:
-			codec.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
+			codec.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
 		case 43:
-			codec.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
+			codec.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
 		case 44:
-			codec.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
+			codec.DecodeRaw(d, &v.Paypay)
 		case 45:
-			codec.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
+			codec.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
 		case 46:
-			codec.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
+			codec.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
 		case 47:
-			codec.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
+			codec.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
 		case 48:
-			codec.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
+			codec.DecodeRaw(d, &v.Qris)
 		case 49:
-			codec.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
+			codec.DecodePointer(d, &v.Rechnung, decodeStripePaymentMethodDetailsRechnung)
 		case 50:
-			codec.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
+			codec.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
 		case 51:
-			codec.DecodeRaw(d, &v.StripeAccount)
+			codec.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
 		case 52:
-			codec.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+			codec.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
 		case 53:
-			codec.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+			codec.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
 		case 54:
-			codec.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+			codec.DecodePointer(d, &v.SEPACreditTransfer, decodeStripePaymentMethodDetailsSEPACreditTransfer)
 		case 55:
-			codec.DecodeString(d, &v.Type)
+			codec.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
 		case 56:
-			codec.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+			codec.DecodeRaw(d, &v.Shopeepay)
 		case 57:
-			codec.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+			codec.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
 		case 58:
-			codec.DecodeRaw(d, &v.Wechat)
+			codec.DecodeRaw(d, &v.StripeAccount)
 		case 59:
-			codec.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+			codec.DecodePointer(d, &v.StripeBalance, decodeStripePaymentMethodDetailsStripeBalance)
 		case 60:
+			codec.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+		case 61:
+			codec.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+		case 62:
+			codec.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+		case 63:
+			codec.DecodeString(d, &v.Type)
+		case 64:
+			codec.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+		case 65:
+			codec.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+		case 66:
+			codec.DecodeRaw(d, &v.Wechat)
+		case 67:
+			codec.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+		case 68:
 			codec.DecodeRaw(d, &v.Zip)
 		}
 	}
@@ -1368,13 +1535,13 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stri
 	for i := d.Object(&stripePaymentMethodDetailsAchCreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchCreditTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.AccountNumber, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.RoutingNumber, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.SwiftCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.SwiftCode, codec.DecodeString)
 		}
 	}
 }
@@ -1385,17 +1552,17 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsAchDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+			codec.DecodePointer(d, &v.AccountHolderType, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.RoutingNumber, codec.DecodeString)
 		}
 	}
 }
@@ -1406,19 +1573,19 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsAcssDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAcssDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 1:
 			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.InstitutionNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.InstitutionNumber, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 5:
 			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.TransitNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransitNumber, codec.DecodeString)
 		}
 	}
 }
@@ -1433,7 +1600,7 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentM
 		case 1:
 			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -1444,9 +1611,9 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *strip
 	for i := d.Object(&stripePaymentMethodDetailsAfterpayClearpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAfterpayClearpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.OrderID, codec.DecodeString)
+			codec.DecodePointer(d, &v.OrderID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		}
 	}
 }
@@ -1459,9 +1626,9 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentM
 		case 0:
 			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -1472,17 +1639,17 @@ func decodeStripePaymentMethodDetailsAlma(d *codec.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsAlmaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlmaFields, i) {
 		switch i {
 		case 0:
-			codec.DecodePointer(d, &v.Installments, decodeStripeAlmaDetailsInstallments)
+			codec.DecodePointer(d, &v.Installments, decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
 
-var stripeAlmaDetailsInstallmentsFields = codec.Fields{Names: []string{"count"}}
+var stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields = codec.Fields{Names: []string{"count"}}
 
-func decodeStripeAlmaDetailsInstallments(d *codec.Decoder, v *stripe.AlmaDetailsInstallments) {
-	for i := d.Object(&stripeAlmaDetailsInstallmentsFields); i >= 0; i = d.Next(&stripeAlmaDetailsInstallmentsFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeInt(d, &v.Count)
@@ -1498,7 +1665,7 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.Payme
 		case 0:
 			codec.DecodePointer(d, &v.Funding, decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -1511,28 +1678,30 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder
 		case 0:
 			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+			codec.DecodePointer(d, &v.Type, codec.DecodeString)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsPassthroughCardFields = codec.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "funding", "last4"}}
+var stripePaymentMethodDetailsPassthroughCardFields = codec.Fields{Names: []string{"brand", "brand_product", "country", "exp_month", "exp_year", "funding", "last4"}}
 
 func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsPassthroughCard) {
 	for i := d.Object(&stripePaymentMethodDetailsPassthroughCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPassthroughCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			payload.DecodeNullable(d, &v.BrandProduct, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+			codec.DecodePointer(d, &v.ExpMonth, codec.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+			codec.DecodePointer(d, &v.ExpYear, codec.DecodeInt)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Funding, codec.DecodeString)
+		case 6:
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		}
 	}
 }
@@ -1543,13 +1712,13 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.Pay
 	for i := d.Object(&stripePaymentMethodDetailsAuBecsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAuBecsDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.BsbNumber, codec.DecodeString)
 		case 1:
 			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 4:
 			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		}
@@ -1564,13 +1733,13 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.Payme
 		case 0:
 			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.SortCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.SortCode, codec.DecodeString)
 		}
 	}
 }
@@ -1581,21 +1750,21 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsBancontactFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBancontactFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+			codec.DecodePointer(d, &v.BIC, codec.DecodeString)
 		case 3:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 4:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 5:
-			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+			codec.DecodePointer(d, &v.IBANLast4, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+			codec.DecodePointer(d, &v.PreferredLanguage, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
@@ -1606,7 +1775,7 @@ func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsBillieFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBillieFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -1617,9 +1786,9 @@ func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsBizumFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBizumFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -1630,7 +1799,7 @@ func decodeStripePaymentMethodDetailsBlik(d *codec.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsBlikFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBlikFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		}
 	}
 }
@@ -1646,59 +1815,73 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentM
 	}
 }
 
-var stripePaymentMethodDetailsCardFields = codec.Fields{Names: []string{"amount_authorized", "authorization_code", "brand", "capture_before", "checks", "country", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "incremental_authorization", "installments", "last4", "mandate", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
+var stripePaymentMethodDetailsCardFields = codec.Fields{Names: []string{"amount_authorized", "amount_requested", "authorization_code", "brand", "capture_before", "checks", "country", "decremental_authorization", "description", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "iin", "incremental_authorization", "installments", "issuer", "last4", "mandate", "moto", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "partial_authorization", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
 
 func decodeStripePaymentMethodDetailsCard(d *codec.Decoder, v *stripe.PaymentMethodDetailsCard) {
 	for i := d.Object(&stripePaymentMethodDetailsCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+			codec.DecodePointer(d, &v.AmountAuthorized, codec.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+			payload.DecodeNullable(d, &v.AmountRequested, codec.DecodeInt)
 		case 2:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthorizationCode, codec.DecodeString)
 		case 3:
-			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
+			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
 		case 5:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
 		case 6:
-			codec.DecodeInt(d, &v.ExpMonth)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 7:
-			codec.DecodeInt(d, &v.ExpYear)
+			codec.DecodePointer(d, &v.DecrementalAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
 		case 8:
-			codec.DecodePointer(d, &v.ExtendedAuthorization, decodeStripeCardDetailsExtendedAuthorization)
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
 		case 9:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodeInt(d, &v.ExpMonth)
 		case 10:
-			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+			codec.DecodeInt(d, &v.ExpYear)
 		case 11:
-			codec.DecodePointer(d, &v.IncrementalAuthorization, decodeStripeCardDetailsIncrementalAuthorization)
+			codec.DecodePointer(d, &v.ExtendedAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
 		case 12:
-			payload.DecodeNullable(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
+			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
 		case 13:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Funding, codec.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Iin, codec.DecodeString)
 		case 15:
-			codec.DecodePointer(d, &v.Multicapture, decodeStripeCardDetailsMulticapture)
+			codec.DecodePointer(d, &v.IncrementalAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 		case 16:
-			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+			codec.DecodePointer(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
 		case 17:
-			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 19:
-			codec.DecodePointer(d, &v.Overcapture, decodeStripeCardDetailsOvercapture)
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		case 20:
-			payload.DecodeNullable(d, &v.RegulatedStatus, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Moto, codec.DecodeBool)
 		case 21:
-			payload.DecodeNullable(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+			codec.DecodePointer(d, &v.Multicapture, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 		case 22:
-			payload.DecodeNullable(d, &v.TransactionLinkID, codec.DecodeString)
+			codec.DecodePointer(d, &v.Network, codec.DecodeString)
 		case 23:
-			payload.DecodeNullable(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
+			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+		case 24:
+			codec.DecodePointer(d, &v.NetworkTransactionID, codec.DecodeString)
+		case 25:
+			codec.DecodePointer(d, &v.Overcapture, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+		case 26:
+			codec.DecodePointer(d, &v.PartialAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
+		case 27:
+			codec.DecodePointer(d, &v.RegulatedStatus, codec.DecodeString)
+		case 28:
+			codec.DecodePointer(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+		case 29:
+			codec.DecodePointer(d, &v.TransactionLinkID, codec.DecodeString)
+		case 30:
+			codec.DecodePointer(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
 		}
 	}
 }
@@ -1709,19 +1892,19 @@ func decodeStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsCardChecksFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardChecksFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AddressLine1Check, codec.DecodeString)
+			codec.DecodePointer(d, &v.AddressLine1Check, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.AddressPostalCodeCheck, codec.DecodeString)
+			codec.DecodePointer(d, &v.AddressPostalCodeCheck, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.CVCCheck, codec.DecodeString)
+			codec.DecodePointer(d, &v.CVCCheck, codec.DecodeString)
 		}
 	}
 }
 
-var stripeCardDetailsExtendedAuthorizationFields = codec.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields = codec.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsExtendedAuthorization(d *codec.Decoder, v *stripe.CardDetailsExtendedAuthorization) {
-	for i := d.Object(&stripeCardDetailsExtendedAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsExtendedAuthorizationFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeString(d, &v.Status)
@@ -1729,10 +1912,21 @@ func decodeStripeCardDetailsExtendedAuthorization(d *codec.Decoder, v *stripe.Ca
 	}
 }
 
-var stripeCardDetailsIncrementalAuthorizationFields = codec.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields = codec.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsIncrementalAuthorization(d *codec.Decoder, v *stripe.CardDetailsIncrementalAuthorization) {
-	for i := d.Object(&stripeCardDetailsIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsIncrementalAuthorizationFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeString(d, &v.Status)
@@ -1746,7 +1940,7 @@ func decodeStripePaymentMethodDetailsCardInstallments(d *codec.Decoder, v *strip
 	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
+			codec.DecodePointer(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
 		}
 	}
 }
@@ -1757,19 +1951,19 @@ func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, v *s
 	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsPlanFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsPlanFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Count, codec.DecodeInt)
+			codec.DecodePointer(d, &v.Count, codec.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Interval, codec.DecodeString)
+			codec.DecodePointer(d, &v.Interval, codec.DecodeString)
 		case 2:
 			codec.DecodeString(d, &v.Type)
 		}
 	}
 }
 
-var stripeCardDetailsMulticaptureFields = codec.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields = codec.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsMulticapture(d *codec.Decoder, v *stripe.CardDetailsMulticapture) {
-	for i := d.Object(&stripeCardDetailsMulticaptureFields); i >= 0; i = d.Next(&stripeCardDetailsMulticaptureFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeString(d, &v.Status)
@@ -1788,14 +1982,25 @@ func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *strip
 	}
 }
 
-var stripeCardDetailsOvercaptureFields = codec.Fields{Names: []string{"maximum_amount_capturable", "status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields = codec.Fields{Names: []string{"maximum_amount_capturable", "status"}}
 
-func decodeStripeCardDetailsOvercapture(d *codec.Decoder, v *stripe.CardDetailsOvercapture) {
-	for i := d.Object(&stripeCardDetailsOvercaptureFields); i >= 0; i = d.Next(&stripeCardDetailsOvercaptureFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeInt(d, &v.MaximumAmountCapturable)
 		case 1:
+			codec.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields, i) {
+		switch i {
+		case 0:
 			codec.DecodeString(d, &v.Status)
 		}
 	}
@@ -1807,21 +2012,21 @@ func decodeStripeThreeDSecureDetailsCharge(d *codec.Decoder, v *stripe.ThreeDSec
 	for i := d.Object(&stripeThreeDSecureDetailsChargeFields); i >= 0; i = d.Next(&stripeThreeDSecureDetailsChargeFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AuthenticationFlow, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthenticationFlow, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ElectronicCommerceIndicator, codec.DecodeString)
+			codec.DecodePointer(d, &v.ElectronicCommerceIndicator, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExemptionIndicator, codec.DecodeString)
+			codec.DecodePointer(d, &v.ExemptionIndicator, codec.DecodeString)
 		case 3:
 			codec.DecodePointer(d, &v.ExemptionIndicatorApplied, codec.DecodeBool)
 		case 4:
-			payload.DecodeNullable(d, &v.Result, codec.DecodeString)
+			codec.DecodePointer(d, &v.Result, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.ResultReason, codec.DecodeString)
+			codec.DecodePointer(d, &v.ResultReason, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.Version, codec.DecodeString)
+			codec.DecodePointer(d, &v.Version, codec.DecodeString)
 		}
 	}
 }
@@ -1836,7 +2041,7 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.Paym
 		case 1:
 			codec.DecodeRaw(d, &v.ApplePay)
 		case 2:
-			payload.DecodeNullable(d, &v.DynamicLast4, codec.DecodeString)
+			codec.DecodePointer(d, &v.DynamicLast4, codec.DecodeString)
 		case 3:
 			codec.DecodeRaw(d, &v.GooglePay)
 		case 4:
@@ -1859,7 +2064,7 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletLinkFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.FundingSourceGroup, codec.DecodeString)
+			codec.DecodePointer(d, &v.FundingSourceGroup, codec.DecodeString)
 		}
 	}
 }
@@ -1870,13 +2075,13 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *s
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletMasterpassFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletMasterpassFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+			codec.DecodePointer(d, &v.BillingAddress, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+			codec.DecodePointer(d, &v.Email, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+			codec.DecodePointer(d, &v.ShippingAddress, decodeStripeAddress)
 		}
 	}
 }
@@ -1887,74 +2092,76 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v 
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+			codec.DecodePointer(d, &v.BillingAddress, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+			codec.DecodePointer(d, &v.Email, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec.DecodeString)
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+			codec.DecodePointer(d, &v.ShippingAddress, decodeStripeAddress)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsCardPresentFields = codec.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
+var stripePaymentMethodDetailsCardPresentFields = codec.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "iin", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
 
 func decodeStripePaymentMethodDetailsCardPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsCardPresent) {
 	for i := d.Object(&stripePaymentMethodDetailsCardPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AmountAuthorized, codec.DecodeInt)
+			codec.DecodePointer(d, &v.AmountAuthorized, codec.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BrandProduct, codec.DecodeString)
+			codec.DecodePointer(d, &v.BrandProduct, codec.DecodeString)
 		case 3:
 			codec.DecodePointer(d, &v.CaptureBefore, codec.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+			codec.DecodePointer(d, &v.CardholderName, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 6:
 			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+			codec.DecodePointer(d, &v.EmvAuthData, codec.DecodeString)
 		case 8:
 			codec.DecodeInt(d, &v.ExpMonth)
 		case 9:
 			codec.DecodeInt(d, &v.ExpYear)
 		case 10:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 11:
-			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+			codec.DecodePointer(d, &v.Funding, codec.DecodeString)
 		case 12:
-			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+			codec.DecodePointer(d, &v.GeneratedCard, codec.DecodeString)
 		case 13:
-			codec.DecodeBool(d, &v.IncrementalAuthorizationSupported)
+			payload.DecodeNullable(d, &v.Iin, codec.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+			codec.DecodeBool(d, &v.IncrementalAuthorizationSupported)
 		case 15:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
 		case 16:
-			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 17:
-			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.Network, codec.DecodeString)
 		case 19:
-			payload.DecodeNullable(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
+			codec.DecodePointer(d, &v.NetworkTransactionID, codec.DecodeString)
 		case 20:
-			codec.DecodeBool(d, &v.OvercaptureSupported)
+			codec.DecodePointer(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
 		case 21:
-			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+			codec.DecodeBool(d, &v.OvercaptureSupported)
 		case 22:
-			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+			codec.DecodeSlice(d, &v.PreferredLocales, codec.DecodeString)
 		case 23:
-			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReadMethod, codec.DecodeString)
 		case 24:
-			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
 		case 25:
-			codec.DecodePointer(d, &v.Wallet, decodeStripeCardPresentCommonWallet)
+			codec.DecodePointer(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+		case 26:
+			codec.DecodePointer(d, &v.Wallet, decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 		}
 	}
 }
@@ -1965,15 +2172,11 @@ func decodeStripePaymentMethodDetailsCardPresentOffline(d *codec.Decoder, v *str
 	for i := d.Object(&stripePaymentMethodDetailsCardPresentOfflineFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentOfflineFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.StoredAt, codec.DecodeInt)
+			codec.DecodePointer(d, &v.StoredAt, codec.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+			codec.DecodePointer(d, &v.Type, codec.DecodeString)
 		}
 	}
-}
-
-func decodeStringSlice(d *codec.Decoder, v *[]string) {
-	codec.DecodeSlice(d, v, codec.DecodeString)
 }
 
 var stripePaymentMethodDetailsCardPresentReceiptFields = codec.Fields{Names: []string{"account_type", "application_cryptogram", "application_preferred_name", "authorization_code", "authorization_response_code", "cardholder_verification_method", "dedicated_file_name", "terminal_verification_results", "transaction_status_information"}}
@@ -1984,29 +2187,29 @@ func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v *str
 		case 0:
 			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+			codec.DecodePointer(d, &v.ApplicationCryptogram, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+			codec.DecodePointer(d, &v.ApplicationPreferredName, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthorizationCode, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthorizationResponseCode, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+			codec.DecodePointer(d, &v.CardholderVerificationMethod, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+			codec.DecodePointer(d, &v.DedicatedFileName, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+			codec.DecodePointer(d, &v.TerminalVerificationResults, codec.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionStatusInformation, codec.DecodeString)
 		}
 	}
 }
 
-var stripeCardPresentCommonWalletFields = codec.Fields{Names: []string{"type"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields = codec.Fields{Names: []string{"type"}}
 
-func decodeStripeCardPresentCommonWallet(d *codec.Decoder, v *stripe.CardPresentCommonWallet) {
-	for i := d.Object(&stripeCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripeCardPresentCommonWalletFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeString(d, &v.Type)
@@ -2020,11 +2223,11 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsCashappFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCashappFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Cashtag, codec.DecodeString)
+			codec.DecodePointer(d, &v.Cashtag, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2052,22 +2255,24 @@ func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMeth
 	for i := d.Object(&stripePaymentMethodDetailsEpsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsEpsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+			codec.DecodePointer(d, &v.Bank, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsFpxFields = codec.Fields{Names: []string{"bank", "transaction_id"}}
+var stripePaymentMethodDetailsFpxFields = codec.Fields{Names: []string{"account_holder_type", "bank", "transaction_id"}}
 
 func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMethodDetailsFpx) {
 	for i := d.Object(&stripePaymentMethodDetailsFpxFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFpxFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeString(d, &v.Bank)
+			codec.DecodePointer(d, &v.AccountHolderType, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodeString(d, &v.Bank)
+		case 2:
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2078,13 +2283,13 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsGiropayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGiropayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+			codec.DecodePointer(d, &v.BIC, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
@@ -2095,7 +2300,26 @@ func decodeStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsGrabpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGrabpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsIDBankTransferFields = codec.Fields{Names: []string{"account_number", "bank", "bank_code", "bank_name", "display_name"}}
+
+func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *stripe.PaymentMethodDetailsIDBankTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsIDBankTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIDBankTransferFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.AccountNumber)
+		case 1:
+			codec.DecodeString(d, &v.Bank)
+		case 2:
+			codec.DecodePointer(d, &v.BankCode, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
+		case 4:
+			codec.DecodePointer(d, &v.DisplayName, codec.DecodeString)
 		}
 	}
 }
@@ -2106,66 +2330,68 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsIdealFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIdealFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+			codec.DecodePointer(d, &v.Bank, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+			codec.DecodePointer(d, &v.BIC, codec.DecodeString)
 		case 2:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 3:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 4:
-			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+			codec.DecodePointer(d, &v.IBANLast4, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsInteracPresentFields = codec.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
+var stripePaymentMethodDetailsInteracPresentFields = codec.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "iin", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
 
 func decodeStripePaymentMethodDetailsInteracPresent(d *codec.Decoder, v *stripe.PaymentMethodDetailsInteracPresent) {
 	for i := d.Object(&stripePaymentMethodDetailsInteracPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.CardholderName, codec.DecodeString)
+			codec.DecodePointer(d, &v.CardholderName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 3:
 			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.EmvAuthData, codec.DecodeString)
+			codec.DecodePointer(d, &v.EmvAuthData, codec.DecodeString)
 		case 5:
 			codec.DecodeInt(d, &v.ExpMonth)
 		case 6:
 			codec.DecodeInt(d, &v.ExpYear)
 		case 7:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.Funding, codec.DecodeString)
+			codec.DecodePointer(d, &v.Funding, codec.DecodeString)
 		case 9:
-			payload.DecodeNullable(d, &v.GeneratedCard, codec.DecodeString)
+			codec.DecodePointer(d, &v.GeneratedCard, codec.DecodeString)
 		case 10:
-			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Iin, codec.DecodeString)
 		case 11:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Issuer, codec.DecodeString)
 		case 12:
-			codec.DecodePointer(d, &v.Location, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 13:
-			payload.DecodeNullable(d, &v.Network, codec.DecodeString)
+			codec.DecodePointer(d, &v.Location, codec.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.Network, codec.DecodeString)
 		case 15:
-			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+			codec.DecodePointer(d, &v.NetworkTransactionID, codec.DecodeString)
 		case 16:
-			payload.DecodeNullable(d, &v.ReadMethod, codec.DecodeString)
+			codec.DecodeSlice(d, &v.PreferredLocales, codec.DecodeString)
 		case 17:
-			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReadMethod, codec.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
+			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
 		}
 	}
 }
@@ -2178,21 +2404,21 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *
 		case 0:
 			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec.DecodeString)
+			codec.DecodePointer(d, &v.ApplicationCryptogram, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec.DecodeString)
+			codec.DecodePointer(d, &v.ApplicationPreferredName, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthorizationCode, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.AuthorizationResponseCode, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec.DecodeString)
+			codec.DecodePointer(d, &v.CardholderVerificationMethod, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.DedicatedFileName, codec.DecodeString)
+			codec.DecodePointer(d, &v.DedicatedFileName, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec.DecodeString)
+			codec.DecodePointer(d, &v.TerminalVerificationResults, codec.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionStatusInformation, codec.DecodeString)
 		}
 	}
 }
@@ -2203,9 +2429,9 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsKakaoPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKakaoPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2218,11 +2444,11 @@ func decodeStripePaymentMethodDetailsKlarna(d *codec.Decoder, v *stripe.PaymentM
 		case 0:
 			codec.DecodePointer(d, &v.Location, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
+			codec.DecodePointer(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
 		case 2:
-			payload.DecodeNullable(d, &v.PaymentMethodCategory, codec.DecodeString)
+			codec.DecodePointer(d, &v.PaymentMethodCategory, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PreferredLocale, codec.DecodeString)
+			codec.DecodePointer(d, &v.PreferredLocale, codec.DecodeString)
 		case 4:
 			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
 		}
@@ -2235,7 +2461,7 @@ func decodeStripeKlarnaPayerDetails(d *codec.Decoder, v *stripe.KlarnaPayerDetai
 	for i := d.Object(&stripeKlarnaPayerDetailsFields); i >= 0; i = d.Next(&stripeKlarnaPayerDetailsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Address, decodeStripeKlarnaAddress)
+			codec.DecodePointer(d, &v.Address, decodeStripeKlarnaAddress)
 		}
 	}
 }
@@ -2246,7 +2472,7 @@ func decodeStripeKlarnaAddress(d *codec.Decoder, v *stripe.KlarnaAddress) {
 	for i := d.Object(&stripeKlarnaAddressFields); i >= 0; i = d.Next(&stripeKlarnaAddressFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		}
 	}
 }
@@ -2257,18 +2483,18 @@ func decodeStripePaymentMethodDetailsKonbini(d *codec.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsKonbiniFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKonbiniFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Store, decodeStripeKonbiniDetailsStore)
+			codec.DecodePointer(d, &v.Store, decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore)
 		}
 	}
 }
 
-var stripeKonbiniDetailsStoreFields = codec.Fields{Names: []string{"chain"}}
+var stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields = codec.Fields{Names: []string{"chain"}}
 
-func decodeStripeKonbiniDetailsStore(d *codec.Decoder, v *stripe.KonbiniDetailsStore) {
-	for i := d.Object(&stripeKonbiniDetailsStoreFields); i >= 0; i = d.Next(&stripeKonbiniDetailsStoreFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d *codec.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Chain, codec.DecodeString)
+			codec.DecodePointer(d, &v.Chain, codec.DecodeString)
 		}
 	}
 }
@@ -2279,13 +2505,13 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsKrCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKrCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2296,7 +2522,7 @@ func decodeStripePaymentMethodDetailsLink(d *codec.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsLinkFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 1:
 			codec.DecodePointer(d, &v.FundingSourceGroup, codec.DecodeString)
 		}
@@ -2309,7 +2535,7 @@ func decodeStripePaymentMethodDetailsMobilepay(d *codec.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsMobilepayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMobilepayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Card, decodeStripeInternalCard)
+			codec.DecodePointer(d, &v.Card, decodeStripeInternalCard)
 		}
 	}
 }
@@ -2320,15 +2546,15 @@ func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
 	for i := d.Object(&stripeInternalCardFields); i >= 0; i = d.Next(&stripeInternalCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec.DecodeString)
+			codec.DecodePointer(d, &v.Brand, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExpMonth, codec.DecodeInt)
+			codec.DecodePointer(d, &v.ExpMonth, codec.DecodeInt)
 		case 3:
-			payload.DecodeNullable(d, &v.ExpYear, codec.DecodeInt)
+			codec.DecodePointer(d, &v.ExpYear, codec.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		}
 	}
 }
@@ -2339,9 +2565,9 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsMultibancoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMultibancoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Entity, codec.DecodeString)
+			codec.DecodePointer(d, &v.Entity, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		}
 	}
 }
@@ -2352,9 +2578,9 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsNaverPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNaverPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2365,7 +2591,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 	for i := d.Object(&stripePaymentMethodDetailsNzBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNzBankAccountFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderName, codec.DecodeString)
+			codec.DecodePointer(d, &v.AccountHolderName, codec.DecodeString)
 		case 1:
 			codec.DecodeString(d, &v.BankCode)
 		case 2:
@@ -2377,7 +2603,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 		case 5:
 			codec.DecodeString(d, &v.Last4)
 		case 6:
-			payload.DecodeNullable(d, &v.Suffix, codec.DecodeString)
+			codec.DecodePointer(d, &v.Suffix, codec.DecodeString)
 		}
 	}
 }
@@ -2388,7 +2614,7 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsOxxoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsOxxoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Number, codec.DecodeString)
+			codec.DecodePointer(d, &v.Number, codec.DecodeString)
 		}
 	}
 }
@@ -2399,11 +2625,11 @@ func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMeth
 	for i := d.Object(&stripePaymentMethodDetailsP24Fields); i >= 0; i = d.Next(&stripePaymentMethodDetailsP24Fields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec.DecodeString)
+			codec.DecodePointer(d, &v.Bank, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
@@ -2414,9 +2640,9 @@ func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsPaycoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaycoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2431,28 +2657,36 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentM
 		case 1:
 			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		}
 	}
 }
 
-var stripePaymentMethodDetailsPaypalFields = codec.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "transaction_id"}}
+var stripePaymentMethodDetailsPaypalFields = codec.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "shipping", "transaction_id", "verified_address", "verified_email", "verified_name"}}
 
 func decodeStripePaymentMethodDetailsPaypal(d *codec.Decoder, v *stripe.PaymentMethodDetailsPaypal) {
 	for i := d.Object(&stripePaymentMethodDetailsPaypalFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaypalFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PayerEmail, codec.DecodeString)
+			codec.DecodePointer(d, &v.PayerEmail, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.PayerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.PayerID, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PayerName, codec.DecodeString)
+			codec.DecodePointer(d, &v.PayerName, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
+			codec.DecodePointer(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
 		case 5:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			payload.DecodeNullable(d, &v.Shipping, decodeStripeAddress)
+		case 6:
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.VerifiedAddress, decodeStripeAddress)
+		case 8:
+			payload.DecodeNullable(d, &v.VerifiedEmail, codec.DecodeString)
+		case 9:
+			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
 		}
 	}
 }
@@ -2463,15 +2697,11 @@ func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSeller
 	for i := d.Object(&stripePaypalSellerProtectionFields); i >= 0; i = d.Next(&stripePaypalSellerProtectionFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.DisputeCategories, decodePaypalSellerProtectionDisputeCategoriesItemSlice)
+			codec.DecodeSlice(d, &v.DisputeCategories, codec.DecodeString)
 		case 1:
 			codec.DecodeString(d, &v.Status)
 		}
 	}
-}
-
-func decodePaypalSellerProtectionDisputeCategoriesItemSlice(d *codec.Decoder, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
-	codec.DecodeSlice(d, v, codec.DecodeString)
 }
 
 var stripePaymentMethodDetailsPaytoFields = codec.Fields{Names: []string{"bsb_number", "last4", "mandate", "pay_id"}}
@@ -2480,13 +2710,13 @@ func decodeStripePaymentMethodDetailsPayto(d *codec.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsPaytoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaytoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BsbNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.BsbNumber, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 2:
 			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PayID, codec.DecodeString)
+			codec.DecodePointer(d, &v.PayID, codec.DecodeString)
 		}
 	}
 }
@@ -2512,7 +2742,18 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsPromptpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPromptpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsRechnungFields = codec.Fields{Names: []string{"payment_portal_url"}}
+
+func decodeStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *stripe.PaymentMethodDetailsRechnung) {
+	for i := d.Object(&stripePaymentMethodDetailsRechnungFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsRechnungFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.PaymentPortalURL, codec.DecodeString)
 		}
 	}
 }
@@ -2525,7 +2766,7 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.Paym
 		case 0:
 			codec.DecodePointer(d, &v.Funding, decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2538,7 +2779,7 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decode
 		case 0:
 			codec.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec.DecodeString)
+			codec.DecodePointer(d, &v.Type, codec.DecodeString)
 		}
 	}
 }
@@ -2549,9 +2790,9 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsSamsungPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSamsungPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec.DecodeString)
+			codec.DecodePointer(d, &v.BuyerID, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2562,7 +2803,7 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsSatispayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSatispayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2573,7 +2814,22 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsScalapayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsScalapayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsSEPACreditTransferFields = codec.Fields{Names: []string{"bank_name", "bic", "iban"}}
+
+func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsSEPACreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPACreditTransferFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.BIC, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.IBAN, codec.DecodeString)
 		}
 	}
 }
@@ -2584,19 +2840,19 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsSEPADebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPADebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BranchCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.BranchCode, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 3:
 			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.Mandate, codec.DecodeString)
+			codec.DecodePointer(d, &v.Mandate, codec.DecodeString)
 		}
 	}
 }
@@ -2607,23 +2863,34 @@ func decodeStripePaymentMethodDetailsSofort(d *codec.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsSofortFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSofortFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec.DecodeString)
+			codec.DecodePointer(d, &v.BIC, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Country, codec.DecodeString)
+			codec.DecodePointer(d, &v.Country, codec.DecodeString)
 		case 4:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 5:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 6:
-			payload.DecodeNullable(d, &v.IBANLast4, codec.DecodeString)
+			codec.DecodePointer(d, &v.IBANLast4, codec.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.PreferredLanguage, codec.DecodeString)
+			codec.DecodePointer(d, &v.PreferredLanguage, codec.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.VerifiedName, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedName, codec.DecodeString)
+		}
+	}
+}
+
+var stripePaymentMethodDetailsStripeBalanceFields = codec.Fields{Names: []string{"account"}}
+
+func decodeStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *stripe.PaymentMethodDetailsStripeBalance) {
+	for i := d.Object(&stripePaymentMethodDetailsStripeBalanceFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsStripeBalanceFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Account, codec.DecodeString)
 		}
 	}
 }
@@ -2634,7 +2901,7 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsSunbitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSunbitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
@@ -2645,11 +2912,11 @@ func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsSwishFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSwishFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+			codec.DecodePointer(d, &v.PaymentReference, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.VerifiedPhoneLast4, codec.DecodeString)
+			codec.DecodePointer(d, &v.VerifiedPhoneLast4, codec.DecodeString)
 		}
 	}
 }
@@ -2671,7 +2938,7 @@ func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMeth
 	for i := d.Object(&stripePaymentMethodDetailsUpiFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUpiFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Vpa, codec.DecodeString)
+			codec.DecodePointer(d, &v.Vpa, codec.DecodeString)
 		}
 	}
 }
@@ -2682,23 +2949,23 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.P
 	for i := d.Object(&stripePaymentMethodDetailsUsBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUsBankAccountFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderType, codec.DecodeString)
+			codec.DecodePointer(d, &v.AccountHolderType, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.AccountType, codec.DecodeString)
+			codec.DecodePointer(d, &v.AccountType, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BankName, codec.DecodeString)
+			codec.DecodePointer(d, &v.BankName, codec.DecodeString)
 		case 3:
 			codec.DecodePointer(d, &v.ExpectedDebitDate, codec.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec.DecodeString)
+			codec.DecodePointer(d, &v.Last4, codec.DecodeString)
 		case 6:
 			v.Mandate.DecodeJSON(d)
 		case 7:
-			payload.DecodeNullable(d, &v.PaymentReference, codec.DecodeString)
+			codec.DecodePointer(d, &v.PaymentReference, codec.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.RoutingNumber, codec.DecodeString)
 		}
 	}
 }
@@ -2709,21 +2976,21 @@ func decodeStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsWechatPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsWechatPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Fingerprint, codec.DecodeString)
+			codec.DecodePointer(d, &v.Fingerprint, codec.DecodeString)
 		case 1:
 			codec.DecodePointer(d, &v.Location, codec.DecodeString)
 		case 2:
 			codec.DecodePointer(d, &v.Reader, codec.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.TransactionID, codec.DecodeString)
+			codec.DecodePointer(d, &v.TransactionID, codec.DecodeString)
 		}
 	}
 }
 
-var stripePaymentIntentPresentmentDetailsFields = codec.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
+var stripePaymentFlowsPaymentIntentPresentmentDetailsFields = codec.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
 
-func decodeStripePaymentIntentPresentmentDetails(d *codec.Decoder, v *stripe.PaymentIntentPresentmentDetails) {
-	for i := d.Object(&stripePaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentIntentPresentmentDetailsFields, i) {
+func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decoder, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
+	for i := d.Object(&stripePaymentFlowsPaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentFlowsPaymentIntentPresentmentDetailsFields, i) {
 		switch i {
 		case 0:
 			codec.DecodeInt(d, &v.PresentmentAmount)
@@ -2733,13 +3000,24 @@ func decodeStripePaymentIntentPresentmentDetails(d *codec.Decoder, v *stripe.Pay
 	}
 }
 
-var stripeRadarOptionsFields = codec.Fields{Names: []string{"session"}}
+var stripeRadarRadarOptionsFields = codec.Fields{Names: []string{"session"}}
 
-func decodeStripeRadarOptions(d *codec.Decoder, v *stripe.RadarOptions) {
-	for i := d.Object(&stripeRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarOptionsFields, i) {
+func decodeStripeRadarRadarOptions(d *codec.Decoder, v *stripe.RadarRadarOptions) {
+	for i := d.Object(&stripeRadarRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarRadarOptionsFields, i) {
 		switch i {
 		case 0:
 			codec.DecodePointer(d, &v.Session, codec.DecodeString)
+		}
+	}
+}
+
+var stripeChargeAPIResourceRedactionFields = codec.Fields{Names: []string{"status"}}
+
+func decodeStripeChargeAPIResourceRedaction(d *codec.Decoder, v *stripe.ChargeAPIResourceRedaction) {
+	for i := d.Object(&stripeChargeAPIResourceRedactionFields); i >= 0; i = d.Next(&stripeChargeAPIResourceRedactionFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Status)
 		}
 	}
 }
@@ -2761,43 +3039,43 @@ func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
 	}
 }
 
-var stripeRefundFields = codec.Fields{Names: []string{"id", "object", "amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "instructions_email", "metadata", "next_action", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
+var stripeRefundFields = codec.Fields{Names: []string{"amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "id", "instructions_email", "metadata", "next_action", "object", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
 
 func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
 	for i := d.Object(&stripeRefundFields); i >= 0; i = d.Next(&stripeRefundFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeString(d, &v.ID)
-		case 1:
-			codec.DecodeString(d, &v.Object)
-		case 2:
 			codec.DecodeInt(d, &v.Amount)
-		case 3:
+		case 1:
 			v.BalanceTransaction.DecodeJSON(d)
-		case 4:
+		case 2:
 			v.Charge.DecodeJSON(d)
-		case 5:
+		case 3:
 			codec.DecodeInt(d, &v.Created)
-		case 6:
+		case 4:
 			codec.DecodeString(d, &v.Currency)
-		case 7:
+		case 5:
 			v.Customer.DecodeJSON(d)
-		case 8:
-			payload.DecodeNullable(d, &v.CustomerAccount, codec.DecodeString)
-		case 9:
+		case 6:
+			codec.DecodePointer(d, &v.CustomerAccount, codec.DecodeString)
+		case 7:
 			codec.DecodePointer(d, &v.Description, codec.DecodeString)
-		case 10:
+		case 8:
 			codec.DecodePointer(d, &v.DestinationDetails, decodeStripeRefundDestinationDetails)
-		case 11:
+		case 9:
 			v.FailureBalanceTransaction.DecodeJSON(d)
-		case 12:
+		case 10:
 			codec.DecodePointer(d, &v.FailureReason, codec.DecodeString)
-		case 13:
+		case 11:
+			codec.DecodeString(d, &v.ID)
+		case 12:
 			codec.DecodePointer(d, &v.InstructionsEmail, codec.DecodeString)
+		case 13:
+			codec.DecodeMap(d, &v.Metadata, codec.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Metadata, decodeStringByString)
-		case 15:
 			codec.DecodePointer(d, &v.NextAction, decodeStripeRefundNextAction)
+		case 15:
+			codec.DecodeString(d, &v.Object)
 		case 16:
 			v.PaymentIntent.DecodeJSON(d)
 		case 17:
@@ -2805,22 +3083,22 @@ func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
 		case 18:
 			codec.DecodePointer(d, &v.PendingReason, codec.DecodeString)
 		case 19:
-			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+			codec.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 		case 20:
-			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reason, codec.DecodeString)
 		case 21:
-			payload.DecodeNullable(d, &v.ReceiptNumber, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReceiptNumber, codec.DecodeString)
 		case 22:
 			v.SourceTransferReversal.DecodeJSON(d)
 		case 23:
-			payload.DecodeNullable(d, &v.Status, codec.DecodeString)
+			codec.DecodePointer(d, &v.Status, codec.DecodeString)
 		case 24:
 			v.TransferReversal.DecodeJSON(d)
 		}
 	}
 }
 
-var stripeRefundDestinationDetailsFields = codec.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
+var stripeRefundDestinationDetailsFields = codec.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "id_bank_transfer", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
 
 func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDestinationDetails) {
 	for i := d.Object(&stripeRefundDestinationDetailsFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsFields, i) {
@@ -2860,44 +3138,46 @@ func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDest
 		case 16:
 			codec.DecodeRaw(d, &v.Grabpay)
 		case 17:
-			codec.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
+			codec.DecodePointer(d, &v.IDBankTransfer, decodeStripeRefundDestinationDetailsIDBankTransfer)
 		case 18:
-			codec.DecodeRaw(d, &v.Klarna)
+			codec.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
 		case 19:
-			codec.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
+			codec.DecodeRaw(d, &v.Klarna)
 		case 20:
-			codec.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
+			codec.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
 		case 21:
-			codec.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
+			codec.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
 		case 22:
-			codec.DecodeRaw(d, &v.NzBankTransfer)
+			codec.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
 		case 23:
-			codec.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
+			codec.DecodeRaw(d, &v.NzBankTransfer)
 		case 24:
-			codec.DecodeRaw(d, &v.Paynow)
+			codec.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
 		case 25:
-			codec.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
+			codec.DecodeRaw(d, &v.Paynow)
 		case 26:
-			codec.DecodeRaw(d, &v.Pix)
+			codec.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
 		case 27:
-			codec.DecodeRaw(d, &v.Revolut)
+			codec.DecodeRaw(d, &v.Pix)
 		case 28:
-			codec.DecodeRaw(d, &v.Scalapay)
+			codec.DecodeRaw(d, &v.Revolut)
 		case 29:
-			codec.DecodeRaw(d, &v.Sofort)
+			codec.DecodeRaw(d, &v.Scalapay)
 		case 30:
-			codec.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
+			codec.DecodeRaw(d, &v.Sofort)
 		case 31:
-			codec.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
+			codec.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
 		case 32:
-			codec.DecodeRaw(d, &v.Twint)
+			codec.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
 		case 33:
-			codec.DecodeString(d, &v.Type)
+			codec.DecodeRaw(d, &v.Twint)
 		case 34:
-			codec.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
+			codec.DecodeString(d, &v.Type)
 		case 35:
-			codec.DecodeRaw(d, &v.WechatPay)
+			codec.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
 		case 36:
+			codec.DecodeRaw(d, &v.WechatPay)
+		case 37:
 			codec.DecodeRaw(d, &v.Zip)
 		}
 	}
@@ -2909,11 +3189,11 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.Refund
 	for i := d.Object(&stripeRefundDestinationDetailsBlikFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBlikFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkDeclineCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -2924,9 +3204,9 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsBrBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBrBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -2954,7 +3234,7 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.Refu
 	for i := d.Object(&stripeRefundDestinationDetailsCryptoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCryptoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		}
 	}
 }
@@ -2965,9 +3245,9 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsEuBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsEuBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -2978,9 +3258,22 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsGbBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsGbBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
+		}
+	}
+}
+
+var stripeRefundDestinationDetailsIDBankTransferFields = codec.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v *stripe.RefundDestinationDetailsIDBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsIDBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsIDBankTransferFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -2991,9 +3284,9 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsJpBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsJpBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3004,9 +3297,9 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.Refun
 	for i := d.Object(&stripeRefundDestinationDetailsMbWayFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMbWayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3017,9 +3310,9 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.
 	for i := d.Object(&stripeRefundDestinationDetailsMultibancoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMultibancoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3030,9 +3323,9 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsMxBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMxBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3043,9 +3336,9 @@ func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundD
 	for i := d.Object(&stripeRefundDestinationDetailsP24Fields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsP24Fields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3056,7 +3349,7 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.Refu
 	for i := d.Object(&stripeRefundDestinationDetailsPaypalFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsPaypalFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkDeclineCode, codec.DecodeString)
 		}
 	}
 }
@@ -3067,11 +3360,11 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.Refun
 	for i := d.Object(&stripeRefundDestinationDetailsSwishFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsSwishFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec.DecodeString)
+			codec.DecodePointer(d, &v.NetworkDeclineCode, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3082,9 +3375,9 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsThBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsThBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3095,9 +3388,9 @@ func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v *str
 	for i := d.Object(&stripeRefundDestinationDetailsUsBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsUsBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec.DecodeString)
+			codec.DecodePointer(d, &v.Reference, codec.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec.DecodeString)
+			codec.DecodePointer(d, &v.ReferenceStatus, codec.DecodeString)
 		}
 	}
 }
@@ -3166,22 +3459,63 @@ func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferDa
 	for i := d.Object(&stripeChargeTransferDataFields); i >= 0; i = d.Next(&stripeChargeTransferDataFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Amount, codec.DecodeInt)
+			codec.DecodePointer(d, &v.Amount, codec.DecodeInt)
 		case 1:
 			v.Destination.DecodeJSON(d)
 		}
 	}
 }
 
-var stripeEventRequestFields = codec.Fields{Names: []string{"id", "idempotency_key"}}
+var stripeNotificationEventReasonFields = codec.Fields{Names: []string{"automation_action", "request", "type"}}
 
-func decodeStripeEventRequest(d *codec.Decoder, v *stripe.EventRequest) {
-	for i := d.Object(&stripeEventRequestFields); i >= 0; i = d.Next(&stripeEventRequestFields, i) {
+func decodeStripeNotificationEventReason(d *codec.Decoder, v *stripe.NotificationEventReason) {
+	for i := d.Object(&stripeNotificationEventReasonFields); i >= 0; i = d.Next(&stripeNotificationEventReasonFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.ID, codec.DecodeString)
+			codec.DecodePointer(d, &v.AutomationAction, decodeStripeNotificationEventAutomationAction)
 		case 1:
-			payload.DecodeNullable(d, &v.IdempotencyKey, codec.DecodeString)
+			codec.DecodePointer(d, &v.Request, decodeStripeNotificationEventRequest)
+		case 2:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeNotificationEventAutomationActionFields = codec.Fields{Names: []string{"stripe_send_webhook_custom_event", "trigger", "type"}}
+
+func decodeStripeNotificationEventAutomationAction(d *codec.Decoder, v *stripe.NotificationEventAutomationAction) {
+	for i := d.Object(&stripeNotificationEventAutomationActionFields); i >= 0; i = d.Next(&stripeNotificationEventAutomationActionFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.StripeSendWebhookCustomEvent, decodeStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent)
+		case 1:
+			codec.DecodeString(d, &v.Trigger)
+		case 2:
+			codec.DecodeString(d, &v.Type)
+		}
+	}
+}
+
+var stripeNotificationEventAutomationActionResourceSendWebhookCustomEventFields = codec.Fields{Names: []string{"custom_data"}}
+
+func decodeStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent(d *codec.Decoder, v *stripe.NotificationEventAutomationActionResourceSendWebhookCustomEvent) {
+	for i := d.Object(&stripeNotificationEventAutomationActionResourceSendWebhookCustomEventFields); i >= 0; i = d.Next(&stripeNotificationEventAutomationActionResourceSendWebhookCustomEventFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeMap(d, &v.CustomData, codec.DecodeString)
+		}
+	}
+}
+
+var stripeNotificationEventRequestFields = codec.Fields{Names: []string{"id", "idempotency_key"}}
+
+func decodeStripeNotificationEventRequest(d *codec.Decoder, v *stripe.NotificationEventRequest) {
+	for i := d.Object(&stripeNotificationEventRequestFields); i >= 0; i = d.Next(&stripeNotificationEventRequestFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.ID, codec.DecodeString)
+		case 1:
+			codec.DecodePointer(d, &v.IdempotencyKey, codec.DecodeString)
 		}
 	}
 }
@@ -3190,32 +3524,34 @@ func decodeChargeFailedPointer(d *codec.Decoder, v **stripe.ChargeFailed) {
 	codec.DecodePointer(d, v, decodeStripeChargeFailed)
 }
 
-var stripeChargeFailedFields = codec.Fields{Names: []string{"id", "object", "account", "api_version", "context", "created", "data", "livemode", "pending_webhooks", "request", "type"}}
+var stripeChargeFailedFields = codec.Fields{Names: []string{"account", "api_version", "context", "created", "data", "id", "livemode", "object", "pending_webhooks", "reason", "request", "type"}}
 
 func decodeStripeChargeFailed(d *codec.Decoder, v *stripe.ChargeFailed) {
 	for i := d.Object(&stripeChargeFailedFields); i >= 0; i = d.Next(&stripeChargeFailedFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeString(d, &v.ID)
-		case 1:
-			codec.DecodeString(d, &v.Object)
-		case 2:
 			codec.DecodePointer(d, &v.Account, codec.DecodeString)
-		case 3:
-			payload.DecodeNullable(d, &v.APIVersion, codec.DecodeString)
-		case 4:
+		case 1:
+			codec.DecodePointer(d, &v.APIVersion, codec.DecodeString)
+		case 2:
 			codec.DecodePointer(d, &v.Context, codec.DecodeString)
-		case 5:
+		case 3:
 			codec.DecodeInt(d, &v.Created)
-		case 6:
+		case 4:
 			decodeStripeChargeEventData(d, &v.Data)
-		case 7:
+		case 5:
+			codec.DecodeString(d, &v.ID)
+		case 6:
 			codec.DecodeBool(d, &v.Livemode)
+		case 7:
+			codec.DecodeString(d, &v.Object)
 		case 8:
 			codec.DecodeInt(d, &v.PendingWebhooks)
 		case 9:
-			payload.DecodeNullable(d, &v.Request, decodeStripeEventRequest)
+			payload.DecodeNullable(d, &v.Reason, decodeStripeNotificationEventReason)
 		case 10:
+			codec.DecodePointer(d, &v.Request, decodeStripeNotificationEventRequest)
+		case 11:
 			codec.DecodeString(d, &v.Type)
 		}
 	}

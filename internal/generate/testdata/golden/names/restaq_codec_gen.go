@@ -43,99 +43,82 @@ var _ struct {
 } = money.Price{} // a field or tag changed: run go generate
 
 var _ struct {
-	City       payload.Nullable[string] `json:"city,omitzero"`
-	Country    payload.Nullable[string] `json:"country,omitzero"`
-	Line1      payload.Nullable[string] `json:"line1,omitzero"`
-	Line2      payload.Nullable[string] `json:"line2,omitzero"`
-	PostalCode payload.Nullable[string] `json:"postal_code,omitzero"`
-	State      payload.Nullable[string] `json:"state,omitzero"`
+	City       *string `json:"city"`
+	Country    *string `json:"country"`
+	Line1      *string `json:"line1"`
+	Line2      *string `json:"line2"`
+	PostalCode *string `json:"postal_code"`
+	State      *string `json:"state"`
 } = stripe.Address{} // a field or tag changed: run go generate
 
 var _ struct {
-	Count int64 `json:"count"`
-} = stripe.AlmaDetailsInstallments{} // a field or tag changed: run go generate
-
-var _ struct {
-	Card *stripe.PaymentMethodDetailsPassthroughCard                                 `json:"card,omitempty"`
-	Type payload.Nullable[stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+	Card *stripe.PaymentMethodDetailsPassthroughCard                `json:"card,omitempty"`
+	Type *stripe.AmazonPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
 } = stripe.AmazonPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Address payload.Nullable[stripe.Address] `json:"address,omitzero"`
-	Email   payload.Nullable[string]         `json:"email,omitzero"`
-	Name    payload.Nullable[string]         `json:"name,omitzero"`
-	Phone   payload.Nullable[string]         `json:"phone,omitzero"`
-	TaxID   payload.Nullable[string]         `json:"tax_id,omitzero"`
+	Address *stripe.Address `json:"address"`
+	Email   *string         `json:"email"`
+	Name    *string         `json:"name"`
+	Phone   *string         `json:"phone"`
+	TaxID   *string         `json:"tax_id"`
 } = stripe.BillingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Status stripe.CardDetailsExtendedAuthorizationStatus `json:"status"`
-} = stripe.CardDetailsExtendedAuthorization{} // a field or tag changed: run go generate
-
-var _ struct {
-	Status stripe.CardDetailsIncrementalAuthorizationStatus `json:"status"`
-} = stripe.CardDetailsIncrementalAuthorization{} // a field or tag changed: run go generate
-
-var _ struct {
-	Status stripe.CardDetailsMulticaptureStatus `json:"status"`
-} = stripe.CardDetailsMulticapture{} // a field or tag changed: run go generate
-
-var _ struct {
-	MaximumAmountCapturable int64                               `json:"maximum_amount_capturable"`
-	Status                  stripe.CardDetailsOvercaptureStatus `json:"status"`
-} = stripe.CardDetailsOvercapture{} // a field or tag changed: run go generate
-
-var _ struct {
-	Type stripe.CardPresentCommonWalletType `json:"type"`
-} = stripe.CardPresentCommonWallet{} // a field or tag changed: run go generate
-
-var _ struct {
-	ID                            string                                        `json:"id"`
-	Object                        string                                        `json:"object"`
-	Amount                        int64                                         `json:"amount"`
-	AmountCaptured                int64                                         `json:"amount_captured"`
-	AmountRefunded                int64                                         `json:"amount_refunded"`
-	Application                   payload.Expandable[json2.RawMessage]          `json:"application,omitzero"`
-	ApplicationFee                payload.Expandable[json2.RawMessage]          `json:"application_fee,omitzero"`
-	ApplicationFeeAmount          payload.Nullable[int64]                       `json:"application_fee_amount,omitzero"`
-	BalanceTransaction            payload.Expandable[json2.RawMessage]          `json:"balance_transaction,omitzero"`
-	BillingDetails                stripe.BillingDetails                         `json:"billing_details"`
-	CalculatedStatementDescriptor payload.Nullable[string]                      `json:"calculated_statement_descriptor,omitzero"`
-	Captured                      bool                                          `json:"captured"`
-	Created                       payload.Unix                                  `json:"created"`
-	Currency                      string                                        `json:"currency"`
-	Customer                      payload.Expandable[stripe.Customer]           `json:"customer,omitzero"`
-	Description                   payload.Nullable[string]                      `json:"description,omitzero"`
-	Disputed                      bool                                          `json:"disputed"`
-	FailureBalanceTransaction     payload.Expandable[json2.RawMessage]          `json:"failure_balance_transaction,omitzero"`
-	FailureCode                   payload.Nullable[string]                      `json:"failure_code,omitzero"`
-	FailureMessage                payload.Nullable[string]                      `json:"failure_message,omitzero"`
-	FraudDetails                  payload.Nullable[stripe.ChargeFraudDetails]   `json:"fraud_details,omitzero"`
-	Livemode                      bool                                          `json:"livemode"`
-	Metadata                      map[string]string                             `json:"metadata"`
-	OnBehalfOf                    payload.Expandable[json2.RawMessage]          `json:"on_behalf_of,omitzero"`
-	Outcome                       payload.Nullable[stripe.ChargeOutcome]        `json:"outcome,omitzero"`
-	Paid                          bool                                          `json:"paid"`
-	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]      `json:"payment_intent,omitzero"`
-	PaymentMethod                 payload.Nullable[string]                      `json:"payment_method,omitzero"`
-	PaymentMethodDetails          payload.Nullable[stripe.PaymentMethodDetails] `json:"payment_method_details,omitzero"`
-	PresentmentDetails            *stripe.PaymentIntentPresentmentDetails       `json:"presentment_details,omitempty"`
-	RadarOptions                  *stripe.RadarOptions                          `json:"radar_options,omitempty"`
-	ReceiptEmail                  payload.Nullable[string]                      `json:"receipt_email,omitzero"`
-	ReceiptNumber                 payload.Nullable[string]                      `json:"receipt_number,omitzero"`
-	ReceiptURL                    payload.Nullable[string]                      `json:"receipt_url,omitzero"`
-	Refunded                      bool                                          `json:"refunded"`
-	Refunds                       payload.Nullable[stripe.ChargeRefunds]        `json:"refunds,omitzero"`
-	Review                        payload.Expandable[json2.RawMessage]          `json:"review,omitzero"`
-	Shipping                      payload.Nullable[stripe.Shipping]             `json:"shipping,omitzero"`
-	SourceTransfer                payload.Expandable[json2.RawMessage]          `json:"source_transfer,omitzero"`
-	StatementDescriptor           payload.Nullable[string]                      `json:"statement_descriptor,omitzero"`
-	StatementDescriptorSuffix     payload.Nullable[string]                      `json:"statement_descriptor_suffix,omitzero"`
-	Status                        stripe.ChargeStatus                           `json:"status"`
-	Transfer                      payload.Expandable[json2.RawMessage]          `json:"transfer,omitzero"`
-	TransferData                  payload.Nullable[stripe.ChargeTransferData]   `json:"transfer_data,omitzero"`
-	TransferGroup                 payload.Nullable[string]                      `json:"transfer_group,omitzero"`
+	Amount                        int64                                               `json:"amount"`
+	AmountCaptured                int64                                               `json:"amount_captured"`
+	AmountRefunded                int64                                               `json:"amount_refunded"`
+	Application                   payload.Expandable[stripe.Application]              `json:"application"`
+	ApplicationFee                payload.Expandable[stripe.ApplicationFee]           `json:"application_fee"`
+	ApplicationFeeAmount          *int64                                              `json:"application_fee_amount"`
+	AuthorizationCode             *string                                             `json:"authorization_code,omitempty"`
+	BalanceTransaction            payload.Expandable[stripe.BalanceTransaction]       `json:"balance_transaction"`
+	BillingDetails                stripe.BillingDetails                               `json:"billing_details"`
+	CalculatedStatementDescriptor *string                                             `json:"calculated_statement_descriptor"`
+	Captured                      bool                                                `json:"captured"`
+	Created                       payload.Unix                                        `json:"created"`
+	Currency                      string                                              `json:"currency"`
+	Customer                      payload.Expandable[stripe.Customer]                 `json:"customer"`
+	Description                   *string                                             `json:"description"`
+	Disputed                      bool                                                `json:"disputed"`
+	FailureBalanceTransaction     payload.Expandable[stripe.BalanceTransaction]       `json:"failure_balance_transaction"`
+	FailureCode                   *string                                             `json:"failure_code"`
+	FailureMessage                *string                                             `json:"failure_message"`
+	FraudDetails                  *stripe.ChargeFraudDetails                          `json:"fraud_details"`
+	ID                            string                                              `json:"id"`
+	Level3                        *stripe.Level3                                      `json:"level3,omitempty"`
+	Livemode                      bool                                                `json:"livemode"`
+	Metadata                      map[string]string                                   `json:"metadata"`
+	Object                        string                                              `json:"object"`
+	OnBehalfOf                    payload.Expandable[stripe.Account]                  `json:"on_behalf_of"`
+	Outcome                       *stripe.ChargeOutcome                               `json:"outcome"`
+	Paid                          bool                                                `json:"paid"`
+	PaymentIntent                 payload.Expandable[stripe.PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod                 *string                                             `json:"payment_method"`
+	PaymentMethodDetails          *stripe.PaymentMethodDetails                        `json:"payment_method_details"`
+	PresentmentDetails            *stripe.PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	RadarOptions                  *stripe.RadarRadarOptions                           `json:"radar_options,omitempty"`
+	ReceiptEmail                  *string                                             `json:"receipt_email"`
+	ReceiptNumber                 *string                                             `json:"receipt_number"`
+	ReceiptURL                    *string                                             `json:"receipt_url"`
+	Redaction                     payload.Nullable[stripe.ChargeAPIResourceRedaction] `json:"redaction,omitzero"`
+	Refunded                      bool                                                `json:"refunded"`
+	Refunds                       payload.Nullable[stripe.ChargeRefunds]              `json:"refunds,omitzero"`
+	Review                        payload.Expandable[stripe.Review]                   `json:"review"`
+	Shipping                      *stripe.Shipping                                    `json:"shipping"`
+	Source                        *stripe.PaymentSource                               `json:"source"`
+	SourceTransfer                payload.Expandable[stripe.Transfer]                 `json:"source_transfer"`
+	StatementDescriptor           *string                                             `json:"statement_descriptor"`
+	StatementDescriptorSuffix     *string                                             `json:"statement_descriptor_suffix"`
+	Status                        stripe.ChargeStatus                                 `json:"status"`
+	Transfer                      payload.Expandable[stripe.Transfer]                 `json:"transfer,omitzero"`
+	TransferData                  *stripe.ChargeTransferData                          `json:"transfer_data"`
+	TransferGroup                 *string                                             `json:"transfer_group"`
 } = stripe.Charge{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.ChargeAPIResourceRedactionStatus `json:"status"`
+} = stripe.ChargeAPIResourceRedaction{} // a field or tag changed: run go generate
 
 var _ struct {
 	StripeReport *string `json:"stripe_report,omitempty"`
@@ -143,16 +126,16 @@ var _ struct {
 } = stripe.ChargeFraudDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AdviceCode         payload.Nullable[stripe.ChargeOutcomeAdviceCode] `json:"advice_code,omitzero"`
-	NetworkAdviceCode  payload.Nullable[string]                         `json:"network_advice_code,omitzero"`
-	NetworkDeclineCode payload.Nullable[string]                         `json:"network_decline_code,omitzero"`
-	NetworkStatus      payload.Nullable[string]                         `json:"network_status,omitzero"`
-	Reason             payload.Nullable[string]                         `json:"reason,omitzero"`
-	RiskLevel          *string                                          `json:"risk_level,omitempty"`
-	RiskScore          *int64                                           `json:"risk_score,omitempty"`
-	Rule               payload.Expandable[json2.RawMessage]             `json:"rule,omitzero"`
-	SellerMessage      payload.Nullable[string]                         `json:"seller_message,omitzero"`
-	Type               string                                           `json:"type"`
+	AdviceCode         *stripe.ChargeOutcomeAdviceCode `json:"advice_code"`
+	NetworkAdviceCode  *string                         `json:"network_advice_code"`
+	NetworkDeclineCode *string                         `json:"network_decline_code"`
+	NetworkStatus      *string                         `json:"network_status"`
+	Reason             *string                         `json:"reason"`
+	RiskLevel          *string                         `json:"risk_level,omitempty"`
+	RiskScore          *int64                          `json:"risk_score,omitempty"`
+	Rule               payload.Expandable[stripe.Rule] `json:"rule,omitzero"`
+	SellerMessage      *string                         `json:"seller_message"`
+	Type               string                          `json:"type"`
 } = stripe.ChargeOutcome{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -163,8 +146,8 @@ var _ struct {
 } = stripe.ChargeRefunds{} // a field or tag changed: run go generate
 
 var _ struct {
-	Amount      payload.Nullable[int64]              `json:"amount,omitzero"`
-	Destination payload.Expandable[json2.RawMessage] `json:"destination"`
+	Amount      *int64                             `json:"amount"`
+	Destination payload.Expandable[stripe.Account] `json:"destination"`
 } = stripe.ChargeTransferData{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -173,185 +156,244 @@ var _ struct {
 } = stripe.EmailSent{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+	Brand    *string `json:"brand"`
+	Country  *string `json:"country"`
+	ExpMonth *int64  `json:"exp_month"`
+	ExpYear  *int64  `json:"exp_year"`
+	Last4    *string `json:"last4"`
 } = stripe.InternalCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country payload.Nullable[string] `json:"country,omitzero"`
+	Country *string `json:"country"`
 } = stripe.KlarnaAddress{} // a field or tag changed: run go generate
 
 var _ struct {
-	Address payload.Nullable[stripe.KlarnaAddress] `json:"address,omitzero"`
+	Address *stripe.KlarnaAddress `json:"address"`
 } = stripe.KlarnaPayerDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Chain payload.Nullable[stripe.KonbiniDetailsStoreChain] `json:"chain,omitzero"`
-} = stripe.KonbiniDetailsStore{} // a field or tag changed: run go generate
+	CustomerReference  *string                  `json:"customer_reference,omitempty"`
+	LineItems          []stripe.Level3LineItems `json:"line_items"`
+	MerchantReference  string                   `json:"merchant_reference"`
+	ShippingAddressZip *string                  `json:"shipping_address_zip,omitempty"`
+	ShippingAmount     *int64                   `json:"shipping_amount,omitempty"`
+	ShippingFromZip    *string                  `json:"shipping_from_zip,omitempty"`
+} = stripe.Level3{} // a field or tag changed: run go generate
+
+var _ struct {
+	DiscountAmount     *int64 `json:"discount_amount"`
+	ProductCode        string `json:"product_code"`
+	ProductDescription string `json:"product_description"`
+	Quantity           *int64 `json:"quantity"`
+	TaxAmount          *int64 `json:"tax_amount"`
+	UnitCost           *int64 `json:"unit_cost"`
+} = stripe.Level3LineItems{} // a field or tag changed: run go generate
 
 var _ struct {
 	PresentmentAmount   int64  `json:"presentment_amount"`
 	PresentmentCurrency string `json:"presentment_currency"`
-} = stripe.PaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
+} = stripe.PaymentFlowsPaymentIntentPresentmentDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AchCreditTransfer *stripe.PaymentMethodDetailsAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
-	AchDebit          *stripe.PaymentMethodDetailsAchDebit          `json:"ach_debit,omitempty"`
-	AcssDebit         *stripe.PaymentMethodDetailsAcssDebit         `json:"acss_debit,omitempty"`
-	Affirm            *stripe.PaymentMethodDetailsAffirm            `json:"affirm,omitempty"`
-	AfterpayClearpay  *stripe.PaymentMethodDetailsAfterpayClearpay  `json:"afterpay_clearpay,omitempty"`
-	Alipay            *stripe.PaymentMethodDetailsAlipay            `json:"alipay,omitempty"`
-	Alma              *stripe.PaymentMethodDetailsAlma              `json:"alma,omitempty"`
-	AmazonPay         *stripe.PaymentMethodDetailsAmazonPay         `json:"amazon_pay,omitempty"`
-	AuBecsDebit       *stripe.PaymentMethodDetailsAuBecsDebit       `json:"au_becs_debit,omitempty"`
-	BacsDebit         *stripe.PaymentMethodDetailsBacsDebit         `json:"bacs_debit,omitempty"`
-	Bancontact        *stripe.PaymentMethodDetailsBancontact        `json:"bancontact,omitempty"`
-	Billie            *stripe.PaymentMethodDetailsBillie            `json:"billie,omitempty"`
-	Bizum             *stripe.PaymentMethodDetailsBizum             `json:"bizum,omitempty"`
-	Blik              *stripe.PaymentMethodDetailsBlik              `json:"blik,omitempty"`
-	Boleto            *stripe.PaymentMethodDetailsBoleto            `json:"boleto,omitempty"`
-	Card              *stripe.PaymentMethodDetailsCard              `json:"card,omitempty"`
-	CardPresent       *stripe.PaymentMethodDetailsCardPresent       `json:"card_present,omitempty"`
-	Cashapp           *stripe.PaymentMethodDetailsCashapp           `json:"cashapp,omitempty"`
-	Crypto            *stripe.PaymentMethodDetailsCrypto            `json:"crypto,omitempty"`
-	CustomerBalance   json2.RawMessage                              `json:"customer_balance,omitempty"`
-	Eps               *stripe.PaymentMethodDetailsEps               `json:"eps,omitempty"`
-	Fpx               *stripe.PaymentMethodDetailsFpx               `json:"fpx,omitempty"`
-	Giropay           *stripe.PaymentMethodDetailsGiropay           `json:"giropay,omitempty"`
-	Grabpay           *stripe.PaymentMethodDetailsGrabpay           `json:"grabpay,omitempty"`
-	Ideal             *stripe.PaymentMethodDetailsIdeal             `json:"ideal,omitempty"`
-	InteracPresent    *stripe.PaymentMethodDetailsInteracPresent    `json:"interac_present,omitempty"`
-	KakaoPay          *stripe.PaymentMethodDetailsKakaoPay          `json:"kakao_pay,omitempty"`
-	Klarna            *stripe.PaymentMethodDetailsKlarna            `json:"klarna,omitempty"`
-	Konbini           *stripe.PaymentMethodDetailsKonbini           `json:"konbini,omitempty"`
-	KrCard            *stripe.PaymentMethodDetailsKrCard            `json:"kr_card,omitempty"`
-	Link              *stripe.PaymentMethodDetailsLink              `json:"link,omitempty"`
-	MbWay             json2.RawMessage                              `json:"mb_way,omitempty"`
-	Mobilepay         *stripe.PaymentMethodDetailsMobilepay         `json:"mobilepay,omitempty"`
-	Multibanco        *stripe.PaymentMethodDetailsMultibanco        `json:"multibanco,omitempty"`
-	NaverPay          *stripe.PaymentMethodDetailsNaverPay          `json:"naver_pay,omitempty"`
-	NzBankAccount     *stripe.PaymentMethodDetailsNzBankAccount     `json:"nz_bank_account,omitempty"`
-	Oxxo              *stripe.PaymentMethodDetailsOxxo              `json:"oxxo,omitempty"`
-	P24               *stripe.PaymentMethodDetailsP24               `json:"p24,omitempty"`
-	PayByBank         json2.RawMessage                              `json:"pay_by_bank,omitempty"`
-	Payco             *stripe.PaymentMethodDetailsPayco             `json:"payco,omitempty"`
-	Paynow            *stripe.PaymentMethodDetailsPaynow            `json:"paynow,omitempty"`
-	Paypal            *stripe.PaymentMethodDetailsPaypal            `json:"paypal,omitempty"`
-	Payto             *stripe.PaymentMethodDetailsPayto             `json:"payto,omitempty"`
-	Pix               *stripe.PaymentMethodDetailsPix               `json:"pix,omitempty"`
-	Promptpay         *stripe.PaymentMethodDetailsPromptpay         `json:"promptpay,omitempty"`
-	RevolutPay        *stripe.PaymentMethodDetailsRevolutPay        `json:"revolut_pay,omitempty"`
-	SamsungPay        *stripe.PaymentMethodDetailsSamsungPay        `json:"samsung_pay,omitempty"`
-	Satispay          *stripe.PaymentMethodDetailsSatispay          `json:"satispay,omitempty"`
-	Scalapay          *stripe.PaymentMethodDetailsScalapay          `json:"scalapay,omitempty"`
-	SEPADebit         *stripe.PaymentMethodDetailsSEPADebit         `json:"sepa_debit,omitempty"`
-	Sofort            *stripe.PaymentMethodDetailsSofort            `json:"sofort,omitempty"`
-	StripeAccount     json2.RawMessage                              `json:"stripe_account,omitempty"`
-	Sunbit            *stripe.PaymentMethodDetailsSunbit            `json:"sunbit,omitempty"`
-	Swish             *stripe.PaymentMethodDetailsSwish             `json:"swish,omitempty"`
-	Twint             *stripe.PaymentMethodDetailsTwint             `json:"twint,omitempty"`
-	Type              string                                        `json:"type"`
-	Upi               *stripe.PaymentMethodDetailsUpi               `json:"upi,omitempty"`
-	UsBankAccount     *stripe.PaymentMethodDetailsUsBankAccount     `json:"us_bank_account,omitempty"`
-	Wechat            json2.RawMessage                              `json:"wechat,omitempty"`
-	WechatPay         *stripe.PaymentMethodDetailsWechatPay         `json:"wechat_pay,omitempty"`
-	Zip               json2.RawMessage                              `json:"zip,omitempty"`
+	Count int64 `json:"count"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	MaximumAmountCapturable int64                                                                                                        `json:"maximum_amount_capturable"`
+	Status                  stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization{} // a field or tag changed: run go generate
+
+var _ struct {
+	Status stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureStatus `json:"status"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture{} // a field or tag changed: run go generate
+
+var _ struct {
+	Type stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletType `json:"type"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet{} // a field or tag changed: run go generate
+
+var _ struct {
+	Chain *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreChain `json:"chain"`
+} = stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore{} // a field or tag changed: run go generate
+
+var _ struct {
+	AchCreditTransfer  *stripe.PaymentMethodDetailsAchCreditTransfer  `json:"ach_credit_transfer,omitempty"`
+	AchDebit           *stripe.PaymentMethodDetailsAchDebit           `json:"ach_debit,omitempty"`
+	AcssDebit          *stripe.PaymentMethodDetailsAcssDebit          `json:"acss_debit,omitempty"`
+	Affirm             *stripe.PaymentMethodDetailsAffirm             `json:"affirm,omitempty"`
+	AfterpayClearpay   *stripe.PaymentMethodDetailsAfterpayClearpay   `json:"afterpay_clearpay,omitempty"`
+	Alipay             *stripe.PaymentMethodDetailsAlipay             `json:"alipay,omitempty"`
+	Alma               *stripe.PaymentMethodDetailsAlma               `json:"alma,omitempty"`
+	AmazonPay          *stripe.PaymentMethodDetailsAmazonPay          `json:"amazon_pay,omitempty"`
+	AuBecsDebit        *stripe.PaymentMethodDetailsAuBecsDebit        `json:"au_becs_debit,omitempty"`
+	BacsDebit          *stripe.PaymentMethodDetailsBacsDebit          `json:"bacs_debit,omitempty"`
+	Bancontact         *stripe.PaymentMethodDetailsBancontact         `json:"bancontact,omitempty"`
+	Billie             *stripe.PaymentMethodDetailsBillie             `json:"billie,omitempty"`
+	Bizum              *stripe.PaymentMethodDetailsBizum              `json:"bizum,omitempty"`
+	Blik               *stripe.PaymentMethodDetailsBlik               `json:"blik,omitempty"`
+	Boleto             *stripe.PaymentMethodDetailsBoleto             `json:"boleto,omitempty"`
+	Card               *stripe.PaymentMethodDetailsCard               `json:"card,omitempty"`
+	CardPresent        *stripe.PaymentMethodDetailsCardPresent        `json:"card_present,omitempty"`
+	Cashapp            *stripe.PaymentMethodDetailsCashapp            `json:"cashapp,omitempty"`
+	Crypto             *stripe.PaymentMethodDetailsCrypto             `json:"crypto,omitempty"`
+	CustomerBalance    json2.RawMessage                               `json:"customer_balance,omitempty"`
+	Eps                *stripe.PaymentMethodDetailsEps                `json:"eps,omitempty"`
+	Fpx                *stripe.PaymentMethodDetailsFpx                `json:"fpx,omitempty"`
+	Giropay            *stripe.PaymentMethodDetailsGiropay            `json:"giropay,omitempty"`
+	Gopay              json2.RawMessage                               `json:"gopay,omitempty"`
+	Grabpay            *stripe.PaymentMethodDetailsGrabpay            `json:"grabpay,omitempty"`
+	IDBankTransfer     *stripe.PaymentMethodDetailsIDBankTransfer     `json:"id_bank_transfer,omitempty"`
+	Ideal              *stripe.PaymentMethodDetailsIdeal              `json:"ideal,omitempty"`
+	InteracPresent     *stripe.PaymentMethodDetailsInteracPresent     `json:"interac_present,omitempty"`
+	KakaoPay           *stripe.PaymentMethodDetailsKakaoPay           `json:"kakao_pay,omitempty"`
+	Klarna             *stripe.PaymentMethodDetailsKlarna             `json:"klarna,omitempty"`
+	Konbini            *stripe.PaymentMethodDetailsKonbini            `json:"konbini,omitempty"`
+	KrCard             *stripe.PaymentMethodDetailsKrCard             `json:"kr_card,omitempty"`
+	Link               *stripe.PaymentMethodDetailsLink               `json:"link,omitempty"`
+	MbWay              json2.RawMessage                               `json:"mb_way,omitempty"`
+	Mobilepay          *stripe.PaymentMethodDetailsMobilepay          `json:"mobilepay,omitempty"`
+	Multibanco         *stripe.PaymentMethodDetailsMultibanco         `json:"multibanco,omitempty"`
+	NaverPay           *stripe.PaymentMethodDetailsNaverPay           `json:"naver_pay,omitempty"`
+	NzBankAccount      *stripe.PaymentMethodDetailsNzBankAccount      `json:"nz_bank_account,omitempty"`
+	Oxxo               *stripe.PaymentMethodDetailsOxxo               `json:"oxxo,omitempty"`
+	P24                *stripe.PaymentMethodDetailsP24                `json:"p24,omitempty"`
+	PayByBank          json2.RawMessage                               `json:"pay_by_bank,omitempty"`
+	Payco              *stripe.PaymentMethodDetailsPayco              `json:"payco,omitempty"`
+	Paynow             *stripe.PaymentMethodDetailsPaynow             `json:"paynow,omitempty"`
+	Paypal             *stripe.PaymentMethodDetailsPaypal             `json:"paypal,omitempty"`
+	Paypay             json2.RawMessage                               `json:"paypay,omitempty"`
+	Payto              *stripe.PaymentMethodDetailsPayto              `json:"payto,omitempty"`
+	Pix                *stripe.PaymentMethodDetailsPix                `json:"pix,omitempty"`
+	Promptpay          *stripe.PaymentMethodDetailsPromptpay          `json:"promptpay,omitempty"`
+	Qris               json2.RawMessage                               `json:"qris,omitempty"`
+	Rechnung           *stripe.PaymentMethodDetailsRechnung           `json:"rechnung,omitempty"`
+	RevolutPay         *stripe.PaymentMethodDetailsRevolutPay         `json:"revolut_pay,omitempty"`
+	SamsungPay         *stripe.PaymentMethodDetailsSamsungPay         `json:"samsung_pay,omitempty"`
+	Satispay           *stripe.PaymentMethodDetailsSatispay           `json:"satispay,omitempty"`
+	Scalapay           *stripe.PaymentMethodDetailsScalapay           `json:"scalapay,omitempty"`
+	SEPACreditTransfer *stripe.PaymentMethodDetailsSEPACreditTransfer `json:"sepa_credit_transfer,omitempty"`
+	SEPADebit          *stripe.PaymentMethodDetailsSEPADebit          `json:"sepa_debit,omitempty"`
+	Shopeepay          json2.RawMessage                               `json:"shopeepay,omitempty"`
+	Sofort             *stripe.PaymentMethodDetailsSofort             `json:"sofort,omitempty"`
+	StripeAccount      json2.RawMessage                               `json:"stripe_account,omitempty"`
+	StripeBalance      *stripe.PaymentMethodDetailsStripeBalance      `json:"stripe_balance,omitempty"`
+	Sunbit             *stripe.PaymentMethodDetailsSunbit             `json:"sunbit,omitempty"`
+	Swish              *stripe.PaymentMethodDetailsSwish              `json:"swish,omitempty"`
+	Twint              *stripe.PaymentMethodDetailsTwint              `json:"twint,omitempty"`
+	Type               string                                         `json:"type"`
+	Upi                *stripe.PaymentMethodDetailsUpi                `json:"upi,omitempty"`
+	UsBankAccount      *stripe.PaymentMethodDetailsUsBankAccount      `json:"us_bank_account,omitempty"`
+	Wechat             json2.RawMessage                               `json:"wechat,omitempty"`
+	WechatPay          *stripe.PaymentMethodDetailsWechatPay          `json:"wechat_pay,omitempty"`
+	Zip                json2.RawMessage                               `json:"zip,omitempty"`
 } = stripe.PaymentMethodDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountNumber payload.Nullable[string] `json:"account_number,omitzero"`
-	BankName      payload.Nullable[string] `json:"bank_name,omitzero"`
-	RoutingNumber payload.Nullable[string] `json:"routing_number,omitzero"`
-	SwiftCode     payload.Nullable[string] `json:"swift_code,omitzero"`
+	AccountNumber *string `json:"account_number"`
+	BankName      *string `json:"bank_name"`
+	RoutingNumber *string `json:"routing_number"`
+	SwiftCode     *string `json:"swift_code"`
 } = stripe.PaymentMethodDetailsAchCreditTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsAchDebitAccountHolderType] `json:"account_holder_type,omitzero"`
-	BankName          payload.Nullable[string]                                               `json:"bank_name,omitzero"`
-	Country           payload.Nullable[string]                                               `json:"country,omitzero"`
-	Fingerprint       payload.Nullable[string]                                               `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                               `json:"last4,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                               `json:"routing_number,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsAchDebitAccountHolderType `json:"account_holder_type"`
+	BankName          *string                                               `json:"bank_name"`
+	Country           *string                                               `json:"country"`
+	Fingerprint       *string                                               `json:"fingerprint"`
+	Last4             *string                                               `json:"last4"`
+	RoutingNumber     *string                                               `json:"routing_number"`
 } = stripe.PaymentMethodDetailsAchDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankName          payload.Nullable[string] `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	InstitutionNumber payload.Nullable[string] `json:"institution_number,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
-	TransitNumber     payload.Nullable[string] `json:"transit_number,omitzero"`
+	BankName          *string `json:"bank_name"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	InstitutionNumber *string `json:"institution_number"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate,omitempty"`
+	TransitNumber     *string `json:"transit_number"`
 } = stripe.PaymentMethodDetailsAcssDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Location      *string `json:"location,omitempty"`
+	Reader        *string `json:"reader,omitempty"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAffirm{} // a field or tag changed: run go generate
 
 var _ struct {
-	OrderID   payload.Nullable[string] `json:"order_id,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	OrderID   *string `json:"order_id"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsAfterpayClearpay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       *string                  `json:"buyer_id,omitempty"`
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id,omitempty"`
+	Fingerprint   *string `json:"fingerprint"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAlipay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Installments  *stripe.AlmaDetailsInstallments `json:"installments,omitempty"`
-	TransactionID payload.Nullable[string]        `json:"transaction_id,omitzero"`
+	Installments  *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments `json:"installments,omitempty"`
+	TransactionID *string                                                                  `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAlma{} // a field or tag changed: run go generate
 
 var _ struct {
 	Funding       *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                               `json:"transaction_id,omitzero"`
+	TransactionID *string                                                `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsAmazonPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BsbNumber         payload.Nullable[string] `json:"bsb_number,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           *string                  `json:"mandate,omitempty"`
+	BsbNumber         *string `json:"bsb_number"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate,omitempty"`
 } = stripe.PaymentMethodDetailsAuBecsDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
-	SortCode          payload.Nullable[string] `json:"sort_code,omitzero"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate"`
+	SortCode          *string `json:"sort_code"`
 } = stripe.PaymentMethodDetailsBacsDebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode                  payload.Nullable[string]                                                 `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                                 `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                                 `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json2.RawMessage]                                     `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json2.RawMessage]                                     `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                                 `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsBancontactPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                                 `json:"verified_name,omitzero"`
+	BankCode                  *string                                                 `json:"bank_code"`
+	BankName                  *string                                                 `json:"bank_name"`
+	BIC                       *string                                                 `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod]                `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]                      `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                                 `json:"iban_last4"`
+	PreferredLanguage         *stripe.PaymentMethodDetailsBancontactPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                                 `json:"verified_name"`
 } = stripe.PaymentMethodDetailsBancontact{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsBillie{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsBizum{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID payload.Nullable[string] `json:"buyer_id,omitzero"`
+	BuyerID *string `json:"buyer_id"`
 } = stripe.PaymentMethodDetailsBlik{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -359,46 +401,53 @@ var _ struct {
 } = stripe.PaymentMethodDetailsBoleto{} // a field or tag changed: run go generate
 
 var _ struct {
-	AmountAuthorized         payload.Nullable[int64]                                          `json:"amount_authorized,omitzero"`
-	AuthorizationCode        payload.Nullable[string]                                         `json:"authorization_code,omitzero"`
-	Brand                    payload.Nullable[string]                                         `json:"brand,omitzero"`
-	CaptureBefore            *payload.Unix                                                    `json:"capture_before,omitempty"`
-	Checks                   payload.Nullable[stripe.PaymentMethodDetailsCardChecks]          `json:"checks,omitzero"`
-	Country                  payload.Nullable[string]                                         `json:"country,omitzero"`
-	ExpMonth                 int64                                                            `json:"exp_month"`
-	ExpYear                  int64                                                            `json:"exp_year"`
-	ExtendedAuthorization    *stripe.CardDetailsExtendedAuthorization                         `json:"extended_authorization,omitempty"`
-	Fingerprint              payload.Nullable[string]                                         `json:"fingerprint,omitzero"`
-	Funding                  payload.Nullable[string]                                         `json:"funding,omitzero"`
-	IncrementalAuthorization *stripe.CardDetailsIncrementalAuthorization                      `json:"incremental_authorization,omitempty"`
-	Installments             payload.Nullable[stripe.PaymentMethodDetailsCardInstallments]    `json:"installments,omitzero"`
-	Last4                    payload.Nullable[string]                                         `json:"last4,omitzero"`
-	Mandate                  payload.Nullable[string]                                         `json:"mandate,omitzero"`
-	Multicapture             *stripe.CardDetailsMulticapture                                  `json:"multicapture,omitempty"`
-	Network                  payload.Nullable[string]                                         `json:"network,omitzero"`
-	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]    `json:"network_token,omitzero"`
-	NetworkTransactionID     payload.Nullable[string]                                         `json:"network_transaction_id,omitzero"`
-	Overcapture              *stripe.CardDetailsOvercapture                                   `json:"overcapture,omitempty"`
-	RegulatedStatus          payload.Nullable[stripe.PaymentMethodDetailsCardRegulatedStatus] `json:"regulated_status,omitzero"`
-	ThreeDSecure             payload.Nullable[stripe.ThreeDSecureDetailsCharge]               `json:"three_d_secure,omitzero"`
-	TransactionLinkID        payload.Nullable[string]                                         `json:"transaction_link_id,omitzero"`
-	Wallet                   payload.Nullable[stripe.PaymentMethodDetailsCardWallet]          `json:"wallet,omitzero"`
+	AmountAuthorized         *int64                                                                                                                            `json:"amount_authorized"`
+	AmountRequested          payload.Nullable[int64]                                                                                                           `json:"amount_requested,omitzero"`
+	AuthorizationCode        *string                                                                                                                           `json:"authorization_code"`
+	Brand                    *string                                                                                                                           `json:"brand"`
+	CaptureBefore            *payload.Unix                                                                                                                     `json:"capture_before,omitempty"`
+	Checks                   *stripe.PaymentMethodDetailsCardChecks                                                                                            `json:"checks"`
+	Country                  *string                                                                                                                           `json:"country"`
+	DecrementalAuthorization *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization `json:"decremental_authorization,omitempty"`
+	Description              payload.Nullable[string]                                                                                                          `json:"description,omitzero"`
+	ExpMonth                 int64                                                                                                                             `json:"exp_month"`
+	ExpYear                  int64                                                                                                                             `json:"exp_year"`
+	ExtendedAuthorization    *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization       `json:"extended_authorization,omitempty"`
+	Fingerprint              payload.Nullable[string]                                                                                                          `json:"fingerprint,omitzero"`
+	Funding                  *string                                                                                                                           `json:"funding"`
+	Iin                      payload.Nullable[string]                                                                                                          `json:"iin,omitzero"`
+	IncrementalAuthorization *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization `json:"incremental_authorization,omitempty"`
+	Installments             *stripe.PaymentMethodDetailsCardInstallments                                                                                      `json:"installments"`
+	Issuer                   payload.Nullable[string]                                                                                                          `json:"issuer,omitzero"`
+	Last4                    *string                                                                                                                           `json:"last4"`
+	Mandate                  *string                                                                                                                           `json:"mandate"`
+	Moto                     payload.Nullable[bool]                                                                                                            `json:"moto,omitzero"`
+	Multicapture             *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture                                                       `json:"multicapture,omitempty"`
+	Network                  *string                                                                                                                           `json:"network"`
+	NetworkToken             payload.Nullable[stripe.PaymentMethodDetailsCardNetworkToken]                                                                     `json:"network_token,omitzero"`
+	NetworkTransactionID     *string                                                                                                                           `json:"network_transaction_id"`
+	Overcapture              *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture                           `json:"overcapture,omitempty"`
+	PartialAuthorization     *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization         `json:"partial_authorization,omitempty"`
+	RegulatedStatus          *stripe.PaymentMethodDetailsCardRegulatedStatus                                                                                   `json:"regulated_status"`
+	ThreeDSecure             *stripe.ThreeDSecureDetailsCharge                                                                                                 `json:"three_d_secure"`
+	TransactionLinkID        *string                                                                                                                           `json:"transaction_link_id"`
+	Wallet                   *stripe.PaymentMethodDetailsCardWallet                                                                                            `json:"wallet"`
 } = stripe.PaymentMethodDetailsCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	AddressLine1Check      payload.Nullable[string] `json:"address_line1_check,omitzero"`
-	AddressPostalCodeCheck payload.Nullable[string] `json:"address_postal_code_check,omitzero"`
-	CVCCheck               payload.Nullable[string] `json:"cvc_check,omitzero"`
+	AddressLine1Check      *string `json:"address_line1_check"`
+	AddressPostalCodeCheck *string `json:"address_postal_code_check"`
+	CVCCheck               *string `json:"cvc_check"`
 } = stripe.PaymentMethodDetailsCardChecks{} // a field or tag changed: run go generate
 
 var _ struct {
-	Plan payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlan] `json:"plan,omitzero"`
+	Plan *stripe.PaymentMethodDetailsCardInstallmentsPlan `json:"plan"`
 } = stripe.PaymentMethodDetailsCardInstallments{} // a field or tag changed: run go generate
 
 var _ struct {
-	Count    payload.Nullable[int64]                                                   `json:"count,omitzero"`
-	Interval payload.Nullable[stripe.PaymentMethodDetailsCardInstallmentsPlanInterval] `json:"interval,omitzero"`
-	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType                       `json:"type"`
+	Count    *int64                                                   `json:"count"`
+	Interval *stripe.PaymentMethodDetailsCardInstallmentsPlanInterval `json:"interval"`
+	Type     stripe.PaymentMethodDetailsCardInstallmentsPlanType      `json:"type"`
 } = stripe.PaymentMethodDetailsCardInstallmentsPlan{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -406,55 +455,56 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCardNetworkToken{} // a field or tag changed: run go generate
 
 var _ struct {
-	AmountAuthorized                  payload.Nullable[int64]                                            `json:"amount_authorized,omitzero"`
-	Brand                             payload.Nullable[string]                                           `json:"brand,omitzero"`
-	BrandProduct                      payload.Nullable[string]                                           `json:"brand_product,omitzero"`
-	CaptureBefore                     *payload.Unix                                                      `json:"capture_before,omitempty"`
-	CardholderName                    payload.Nullable[string]                                           `json:"cardholder_name,omitzero"`
-	Country                           payload.Nullable[string]                                           `json:"country,omitzero"`
-	Description                       payload.Nullable[string]                                           `json:"description,omitzero"`
-	EmvAuthData                       payload.Nullable[string]                                           `json:"emv_auth_data,omitzero"`
-	ExpMonth                          int64                                                              `json:"exp_month"`
-	ExpYear                           int64                                                              `json:"exp_year"`
-	Fingerprint                       payload.Nullable[string]                                           `json:"fingerprint,omitzero"`
-	Funding                           payload.Nullable[string]                                           `json:"funding,omitzero"`
-	GeneratedCard                     payload.Nullable[string]                                           `json:"generated_card,omitzero"`
-	IncrementalAuthorizationSupported bool                                                               `json:"incremental_authorization_supported"`
-	Issuer                            payload.Nullable[string]                                           `json:"issuer,omitzero"`
-	Last4                             payload.Nullable[string]                                           `json:"last4,omitzero"`
-	Location                          *string                                                            `json:"location,omitempty"`
-	Network                           payload.Nullable[string]                                           `json:"network,omitzero"`
-	NetworkTransactionID              payload.Nullable[string]                                           `json:"network_transaction_id,omitzero"`
-	Offline                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentOffline]    `json:"offline,omitzero"`
-	OvercaptureSupported              bool                                                               `json:"overcapture_supported"`
-	PreferredLocales                  payload.Nullable[[]string]                                         `json:"preferred_locales,omitzero"`
-	ReadMethod                        payload.Nullable[stripe.PaymentMethodDetailsCardPresentReadMethod] `json:"read_method,omitzero"`
-	Reader                            *string                                                            `json:"reader,omitempty"`
-	Receipt                           payload.Nullable[stripe.PaymentMethodDetailsCardPresentReceipt]    `json:"receipt,omitzero"`
-	Wallet                            *stripe.CardPresentCommonWallet                                    `json:"wallet,omitempty"`
+	AmountAuthorized                  *int64                                                           `json:"amount_authorized"`
+	Brand                             *string                                                          `json:"brand"`
+	BrandProduct                      *string                                                          `json:"brand_product"`
+	CaptureBefore                     *payload.Unix                                                    `json:"capture_before,omitempty"`
+	CardholderName                    *string                                                          `json:"cardholder_name"`
+	Country                           *string                                                          `json:"country"`
+	Description                       payload.Nullable[string]                                         `json:"description,omitzero"`
+	EmvAuthData                       *string                                                          `json:"emv_auth_data"`
+	ExpMonth                          int64                                                            `json:"exp_month"`
+	ExpYear                           int64                                                            `json:"exp_year"`
+	Fingerprint                       *string                                                          `json:"fingerprint"`
+	Funding                           *string                                                          `json:"funding"`
+	GeneratedCard                     *string                                                          `json:"generated_card"`
+	Iin                               payload.Nullable[string]                                         `json:"iin,omitzero"`
+	IncrementalAuthorizationSupported bool                                                             `json:"incremental_authorization_supported"`
+	Issuer                            payload.Nullable[string]                                         `json:"issuer,omitzero"`
+	Last4                             *string                                                          `json:"last4"`
+	Location                          *string                                                          `json:"location,omitempty"`
+	Network                           *string                                                          `json:"network"`
+	NetworkTransactionID              *string                                                          `json:"network_transaction_id"`
+	Offline                           *stripe.PaymentMethodDetailsCardPresentOffline                   `json:"offline"`
+	OvercaptureSupported              bool                                                             `json:"overcapture_supported"`
+	PreferredLocales                  []string                                                         `json:"preferred_locales"`
+	ReadMethod                        *stripe.PaymentMethodDetailsCardPresentReadMethod                `json:"read_method"`
+	Reader                            *string                                                          `json:"reader,omitempty"`
+	Receipt                           *stripe.PaymentMethodDetailsCardPresentReceipt                   `json:"receipt"`
+	Wallet                            *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet `json:"wallet,omitempty"`
 } = stripe.PaymentMethodDetailsCardPresent{} // a field or tag changed: run go generate
 
 var _ struct {
-	StoredAt payload.Nullable[payload.Unix]                                      `json:"stored_at,omitzero"`
-	Type     payload.Nullable[stripe.PaymentMethodDetailsCardPresentOfflineType] `json:"type,omitzero"`
+	StoredAt *payload.Unix                                      `json:"stored_at"`
+	Type     *stripe.PaymentMethodDetailsCardPresentOfflineType `json:"type"`
 } = stripe.PaymentMethodDetailsCardPresentOffline{} // a field or tag changed: run go generate
 
 var _ struct {
 	AccountType                  *stripe.PaymentMethodDetailsCardPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                                  `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                                  `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                                  `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                                  `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                                  `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                                  `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                                  `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                                  `json:"transaction_status_information,omitzero"`
+	ApplicationCryptogram        *string                                                   `json:"application_cryptogram"`
+	ApplicationPreferredName     *string                                                   `json:"application_preferred_name"`
+	AuthorizationCode            *string                                                   `json:"authorization_code"`
+	AuthorizationResponseCode    *string                                                   `json:"authorization_response_code"`
+	CardholderVerificationMethod *string                                                   `json:"cardholder_verification_method"`
+	DedicatedFileName            *string                                                   `json:"dedicated_file_name"`
+	TerminalVerificationResults  *string                                                   `json:"terminal_verification_results"`
+	TransactionStatusInformation *string                                                   `json:"transaction_status_information"`
 } = stripe.PaymentMethodDetailsCardPresentReceipt{} // a field or tag changed: run go generate
 
 var _ struct {
 	AmexExpressCheckout json2.RawMessage                                   `json:"amex_express_checkout,omitempty"`
 	ApplePay            json2.RawMessage                                   `json:"apple_pay,omitempty"`
-	DynamicLast4        payload.Nullable[string]                           `json:"dynamic_last4,omitzero"`
+	DynamicLast4        *string                                            `json:"dynamic_last4"`
 	GooglePay           json2.RawMessage                                   `json:"google_pay,omitempty"`
 	Link                *stripe.PaymentMethodDetailsCardWalletLink         `json:"link,omitempty"`
 	Masterpass          *stripe.PaymentMethodDetailsCardWalletMasterpass   `json:"masterpass,omitempty"`
@@ -464,27 +514,27 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCardWallet{} // a field or tag changed: run go generate
 
 var _ struct {
-	FundingSourceGroup payload.Nullable[string] `json:"funding_source_group,omitzero"`
+	FundingSourceGroup *string `json:"funding_source_group"`
 } = stripe.PaymentMethodDetailsCardWalletLink{} // a field or tag changed: run go generate
 
 var _ struct {
-	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]         `json:"email,omitzero"`
-	Name            payload.Nullable[string]         `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+	BillingAddress  *stripe.Address `json:"billing_address"`
+	Email           *string         `json:"email"`
+	Name            *string         `json:"name"`
+	ShippingAddress *stripe.Address `json:"shipping_address"`
 } = stripe.PaymentMethodDetailsCardWalletMasterpass{} // a field or tag changed: run go generate
 
 var _ struct {
-	BillingAddress  payload.Nullable[stripe.Address] `json:"billing_address,omitzero"`
-	Email           payload.Nullable[string]         `json:"email,omitzero"`
-	Name            payload.Nullable[string]         `json:"name,omitzero"`
-	ShippingAddress payload.Nullable[stripe.Address] `json:"shipping_address,omitzero"`
+	BillingAddress  *stripe.Address `json:"billing_address"`
+	Email           *string         `json:"email"`
+	Name            *string         `json:"name"`
+	ShippingAddress *stripe.Address `json:"shipping_address"`
 } = stripe.PaymentMethodDetailsCardWalletVisaCheckout{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	Cashtag       payload.Nullable[string] `json:"cashtag,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	Cashtag       *string `json:"cashtag"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsCashapp{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -495,167 +545,182 @@ var _ struct {
 } = stripe.PaymentMethodDetailsCrypto{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank         payload.Nullable[stripe.PaymentMethodDetailsEpsBank] `json:"bank,omitzero"`
-	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+	Bank         *stripe.PaymentMethodDetailsEpsBank `json:"bank"`
+	VerifiedName *string                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsEps{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank          stripe.PaymentMethodDetailsFpxBank `json:"bank"`
-	TransactionID payload.Nullable[string]           `json:"transaction_id,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsFpxAccountHolderType `json:"account_holder_type"`
+	Bank              stripe.PaymentMethodDetailsFpxBank               `json:"bank"`
+	TransactionID     *string                                          `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsFpx{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode     payload.Nullable[string] `json:"bank_code,omitzero"`
-	BankName     payload.Nullable[string] `json:"bank_name,omitzero"`
-	BIC          payload.Nullable[string] `json:"bic,omitzero"`
-	VerifiedName payload.Nullable[string] `json:"verified_name,omitzero"`
+	BankCode     *string `json:"bank_code"`
+	BankName     *string `json:"bank_name"`
+	BIC          *string `json:"bic"`
+	VerifiedName *string `json:"verified_name"`
 } = stripe.PaymentMethodDetailsGiropay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsGrabpay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank                      payload.Nullable[stripe.PaymentMethodDetailsIdealBank] `json:"bank,omitzero"`
-	BIC                       payload.Nullable[stripe.PaymentMethodDetailsIdealBIC]  `json:"bic,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json2.RawMessage]                   `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json2.RawMessage]                   `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                               `json:"iban_last4,omitzero"`
-	TransactionID             payload.Nullable[string]                               `json:"transaction_id,omitzero"`
-	VerifiedName              payload.Nullable[string]                               `json:"verified_name,omitzero"`
+	AccountNumber string                                        `json:"account_number"`
+	Bank          stripe.PaymentMethodDetailsIDBankTransferBank `json:"bank"`
+	BankCode      *string                                       `json:"bank_code,omitempty"`
+	BankName      *string                                       `json:"bank_name,omitempty"`
+	DisplayName   *string                                       `json:"display_name,omitempty"`
+} = stripe.PaymentMethodDetailsIDBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Bank                      *stripe.PaymentMethodDetailsIdealBank    `json:"bank"`
+	BIC                       *stripe.PaymentMethodDetailsIdealBIC     `json:"bic"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod] `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]       `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                  `json:"iban_last4"`
+	TransactionID             *string                                  `json:"transaction_id"`
+	VerifiedName              *string                                  `json:"verified_name"`
 } = stripe.PaymentMethodDetailsIdeal{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand                payload.Nullable[string]                                              `json:"brand,omitzero"`
-	CardholderName       payload.Nullable[string]                                              `json:"cardholder_name,omitzero"`
-	Country              payload.Nullable[string]                                              `json:"country,omitzero"`
-	Description          payload.Nullable[string]                                              `json:"description,omitzero"`
-	EmvAuthData          payload.Nullable[string]                                              `json:"emv_auth_data,omitzero"`
-	ExpMonth             int64                                                                 `json:"exp_month"`
-	ExpYear              int64                                                                 `json:"exp_year"`
-	Fingerprint          payload.Nullable[string]                                              `json:"fingerprint,omitzero"`
-	Funding              payload.Nullable[string]                                              `json:"funding,omitzero"`
-	GeneratedCard        payload.Nullable[string]                                              `json:"generated_card,omitzero"`
-	Issuer               payload.Nullable[string]                                              `json:"issuer,omitzero"`
-	Last4                payload.Nullable[string]                                              `json:"last4,omitzero"`
-	Location             *string                                                               `json:"location,omitempty"`
-	Network              payload.Nullable[string]                                              `json:"network,omitzero"`
-	NetworkTransactionID payload.Nullable[string]                                              `json:"network_transaction_id,omitzero"`
-	PreferredLocales     payload.Nullable[[]string]                                            `json:"preferred_locales,omitzero"`
-	ReadMethod           payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReadMethod] `json:"read_method,omitzero"`
-	Reader               *string                                                               `json:"reader,omitempty"`
-	Receipt              payload.Nullable[stripe.PaymentMethodDetailsInteracPresentReceipt]    `json:"receipt,omitzero"`
+	Brand                *string                                              `json:"brand"`
+	CardholderName       *string                                              `json:"cardholder_name"`
+	Country              *string                                              `json:"country"`
+	Description          payload.Nullable[string]                             `json:"description,omitzero"`
+	EmvAuthData          *string                                              `json:"emv_auth_data"`
+	ExpMonth             int64                                                `json:"exp_month"`
+	ExpYear              int64                                                `json:"exp_year"`
+	Fingerprint          *string                                              `json:"fingerprint"`
+	Funding              *string                                              `json:"funding"`
+	GeneratedCard        *string                                              `json:"generated_card"`
+	Iin                  payload.Nullable[string]                             `json:"iin,omitzero"`
+	Issuer               payload.Nullable[string]                             `json:"issuer,omitzero"`
+	Last4                *string                                              `json:"last4"`
+	Location             *string                                              `json:"location,omitempty"`
+	Network              *string                                              `json:"network"`
+	NetworkTransactionID *string                                              `json:"network_transaction_id"`
+	PreferredLocales     []string                                             `json:"preferred_locales"`
+	ReadMethod           *stripe.PaymentMethodDetailsInteracPresentReadMethod `json:"read_method"`
+	Reader               *string                                              `json:"reader,omitempty"`
+	Receipt              *stripe.PaymentMethodDetailsInteracPresentReceipt    `json:"receipt"`
 } = stripe.PaymentMethodDetailsInteracPresent{} // a field or tag changed: run go generate
 
 var _ struct {
 	AccountType                  *stripe.PaymentMethodDetailsInteracPresentReceiptAccountType `json:"account_type,omitempty"`
-	ApplicationCryptogram        payload.Nullable[string]                                     `json:"application_cryptogram,omitzero"`
-	ApplicationPreferredName     payload.Nullable[string]                                     `json:"application_preferred_name,omitzero"`
-	AuthorizationCode            payload.Nullable[string]                                     `json:"authorization_code,omitzero"`
-	AuthorizationResponseCode    payload.Nullable[string]                                     `json:"authorization_response_code,omitzero"`
-	CardholderVerificationMethod payload.Nullable[string]                                     `json:"cardholder_verification_method,omitzero"`
-	DedicatedFileName            payload.Nullable[string]                                     `json:"dedicated_file_name,omitzero"`
-	TerminalVerificationResults  payload.Nullable[string]                                     `json:"terminal_verification_results,omitzero"`
-	TransactionStatusInformation payload.Nullable[string]                                     `json:"transaction_status_information,omitzero"`
+	ApplicationCryptogram        *string                                                      `json:"application_cryptogram"`
+	ApplicationPreferredName     *string                                                      `json:"application_preferred_name"`
+	AuthorizationCode            *string                                                      `json:"authorization_code"`
+	AuthorizationResponseCode    *string                                                      `json:"authorization_response_code"`
+	CardholderVerificationMethod *string                                                      `json:"cardholder_verification_method"`
+	DedicatedFileName            *string                                                      `json:"dedicated_file_name"`
+	TerminalVerificationResults  *string                                                      `json:"terminal_verification_results"`
+	TransactionStatusInformation *string                                                      `json:"transaction_status_information"`
 } = stripe.PaymentMethodDetailsInteracPresentReceipt{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsKakaoPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location              *string                                     `json:"location,omitempty"`
-	PayerDetails          payload.Nullable[stripe.KlarnaPayerDetails] `json:"payer_details,omitzero"`
-	PaymentMethodCategory payload.Nullable[string]                    `json:"payment_method_category,omitzero"`
-	PreferredLocale       payload.Nullable[string]                    `json:"preferred_locale,omitzero"`
-	Reader                *string                                     `json:"reader,omitempty"`
+	Location              *string                    `json:"location,omitempty"`
+	PayerDetails          *stripe.KlarnaPayerDetails `json:"payer_details"`
+	PaymentMethodCategory *string                    `json:"payment_method_category"`
+	PreferredLocale       *string                    `json:"preferred_locale"`
+	Reader                *string                    `json:"reader,omitempty"`
 } = stripe.PaymentMethodDetailsKlarna{} // a field or tag changed: run go generate
 
 var _ struct {
-	Store payload.Nullable[stripe.KonbiniDetailsStore] `json:"store,omitzero"`
+	Store *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore `json:"store"`
 } = stripe.PaymentMethodDetailsKonbini{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand         payload.Nullable[stripe.PaymentMethodDetailsKrCardBrand] `json:"brand,omitzero"`
-	BuyerID       payload.Nullable[string]                                 `json:"buyer_id,omitzero"`
-	Last4         payload.Nullable[string]                                 `json:"last4,omitzero"`
-	TransactionID payload.Nullable[string]                                 `json:"transaction_id,omitzero"`
+	Brand         *stripe.PaymentMethodDetailsKrCardBrand `json:"brand"`
+	BuyerID       *string                                 `json:"buyer_id"`
+	Last4         *string                                 `json:"last4"`
+	TransactionID *string                                 `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsKrCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country            payload.Nullable[string] `json:"country,omitzero"`
-	FundingSourceGroup *string                  `json:"funding_source_group,omitempty"`
+	Country            *string `json:"country"`
+	FundingSourceGroup *string `json:"funding_source_group,omitempty"`
 } = stripe.PaymentMethodDetailsLink{} // a field or tag changed: run go generate
 
 var _ struct {
-	Card payload.Nullable[stripe.InternalCard] `json:"card,omitzero"`
+	Card *stripe.InternalCard `json:"card"`
 } = stripe.PaymentMethodDetailsMobilepay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Entity    payload.Nullable[string] `json:"entity,omitzero"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Entity    *string `json:"entity"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsMultibanco{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsNaverPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderName payload.Nullable[string] `json:"account_holder_name,omitzero"`
-	BankCode          string                   `json:"bank_code"`
-	BankName          string                   `json:"bank_name"`
-	BranchCode        string                   `json:"branch_code"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Last4             string                   `json:"last4"`
-	Suffix            payload.Nullable[string] `json:"suffix,omitzero"`
+	AccountHolderName *string `json:"account_holder_name"`
+	BankCode          string  `json:"bank_code"`
+	BankName          string  `json:"bank_name"`
+	BranchCode        string  `json:"branch_code"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Last4             string  `json:"last4"`
+	Suffix            *string `json:"suffix"`
 } = stripe.PaymentMethodDetailsNzBankAccount{} // a field or tag changed: run go generate
 
 var _ struct {
-	Number payload.Nullable[string] `json:"number,omitzero"`
+	Number *string `json:"number"`
 } = stripe.PaymentMethodDetailsOxxo{} // a field or tag changed: run go generate
 
 var _ struct {
-	Bank         payload.Nullable[stripe.PaymentMethodDetailsP24Bank] `json:"bank,omitzero"`
-	Reference    payload.Nullable[string]                             `json:"reference,omitzero"`
-	VerifiedName payload.Nullable[string]                             `json:"verified_name,omitzero"`
+	Bank         *stripe.PaymentMethodDetailsP24Bank `json:"bank"`
+	Reference    *string                             `json:"reference"`
+	VerifiedName *string                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsP24{} // a field or tag changed: run go generate
 
 var _ struct {
-	Brand    payload.Nullable[string] `json:"brand,omitzero"`
-	Country  payload.Nullable[string] `json:"country,omitzero"`
-	ExpMonth payload.Nullable[int64]  `json:"exp_month,omitzero"`
-	ExpYear  payload.Nullable[int64]  `json:"exp_year,omitzero"`
-	Funding  payload.Nullable[string] `json:"funding,omitzero"`
-	Last4    payload.Nullable[string] `json:"last4,omitzero"`
+	Brand        *string                  `json:"brand"`
+	BrandProduct payload.Nullable[string] `json:"brand_product,omitzero"`
+	Country      *string                  `json:"country"`
+	ExpMonth     *int64                   `json:"exp_month"`
+	ExpYear      *int64                   `json:"exp_year"`
+	Funding      *string                  `json:"funding"`
+	Last4        *string                  `json:"last4"`
 } = stripe.PaymentMethodDetailsPassthroughCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsPayco{} // a field or tag changed: run go generate
 
 var _ struct {
-	Location  *string                  `json:"location,omitempty"`
-	Reader    *string                  `json:"reader,omitempty"`
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Location  *string `json:"location,omitempty"`
+	Reader    *string `json:"reader,omitempty"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsPaynow{} // a field or tag changed: run go generate
 
 var _ struct {
-	Country          payload.Nullable[string]                        `json:"country,omitzero"`
-	PayerEmail       payload.Nullable[string]                        `json:"payer_email,omitzero"`
-	PayerID          payload.Nullable[string]                        `json:"payer_id,omitzero"`
-	PayerName        payload.Nullable[string]                        `json:"payer_name,omitzero"`
-	SellerProtection payload.Nullable[stripe.PaypalSellerProtection] `json:"seller_protection,omitzero"`
-	TransactionID    payload.Nullable[string]                        `json:"transaction_id,omitzero"`
+	Country          *string                          `json:"country"`
+	PayerEmail       *string                          `json:"payer_email"`
+	PayerID          *string                          `json:"payer_id"`
+	PayerName        *string                          `json:"payer_name"`
+	SellerProtection *stripe.PaypalSellerProtection   `json:"seller_protection"`
+	Shipping         payload.Nullable[stripe.Address] `json:"shipping,omitzero"`
+	TransactionID    *string                          `json:"transaction_id"`
+	VerifiedAddress  payload.Nullable[stripe.Address] `json:"verified_address,omitzero"`
+	VerifiedEmail    payload.Nullable[string]         `json:"verified_email,omitzero"`
+	VerifiedName     payload.Nullable[string]         `json:"verified_name,omitzero"`
 } = stripe.PaymentMethodDetailsPaypal{} // a field or tag changed: run go generate
 
 var _ struct {
-	BsbNumber payload.Nullable[string] `json:"bsb_number,omitzero"`
-	Last4     payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate   *string                  `json:"mandate,omitempty"`
-	PayID     payload.Nullable[string] `json:"pay_id,omitzero"`
+	BsbNumber *string `json:"bsb_number"`
+	Last4     *string `json:"last4"`
+	Mandate   *string `json:"mandate,omitempty"`
+	PayID     *string `json:"pay_id"`
 } = stripe.PaymentMethodDetailsPayto{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -665,57 +730,71 @@ var _ struct {
 } = stripe.PaymentMethodDetailsPix{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Reference *string `json:"reference"`
 } = stripe.PaymentMethodDetailsPromptpay{} // a field or tag changed: run go generate
 
 var _ struct {
+	PaymentPortalURL *string `json:"payment_portal_url"`
+} = stripe.PaymentMethodDetailsRechnung{} // a field or tag changed: run go generate
+
+var _ struct {
 	Funding       *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails `json:"funding,omitempty"`
-	TransactionID payload.Nullable[string]                                `json:"transaction_id,omitzero"`
+	TransactionID *string                                                 `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsRevolutPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode          payload.Nullable[string] `json:"bank_code,omitzero"`
-	BranchCode        payload.Nullable[string] `json:"branch_code,omitzero"`
-	Country           payload.Nullable[string] `json:"country,omitzero"`
-	ExpectedDebitDate *string                  `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string] `json:"last4,omitzero"`
-	Mandate           payload.Nullable[string] `json:"mandate,omitzero"`
+	BankName *string `json:"bank_name"`
+	BIC      *string `json:"bic"`
+	IBAN     *string `json:"iban"`
+} = stripe.PaymentMethodDetailsSEPACreditTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	BankCode          *string `json:"bank_code"`
+	BranchCode        *string `json:"branch_code"`
+	Country           *string `json:"country"`
+	ExpectedDebitDate *string `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string `json:"fingerprint"`
+	Last4             *string `json:"last4"`
+	Mandate           *string `json:"mandate"`
 } = stripe.PaymentMethodDetailsSEPADebit{} // a field or tag changed: run go generate
 
 var _ struct {
-	BuyerID       payload.Nullable[string] `json:"buyer_id,omitzero"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	BuyerID       *string `json:"buyer_id"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSamsungPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSatispay{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsScalapay{} // a field or tag changed: run go generate
 
 var _ struct {
-	BankCode                  payload.Nullable[string]                                             `json:"bank_code,omitzero"`
-	BankName                  payload.Nullable[string]                                             `json:"bank_name,omitzero"`
-	BIC                       payload.Nullable[string]                                             `json:"bic,omitzero"`
-	Country                   payload.Nullable[string]                                             `json:"country,omitzero"`
-	GeneratedSEPADebit        payload.Expandable[json2.RawMessage]                                 `json:"generated_sepa_debit,omitzero"`
-	GeneratedSEPADebitMandate payload.Expandable[json2.RawMessage]                                 `json:"generated_sepa_debit_mandate,omitzero"`
-	IBANLast4                 payload.Nullable[string]                                             `json:"iban_last4,omitzero"`
-	PreferredLanguage         payload.Nullable[stripe.PaymentMethodDetailsSofortPreferredLanguage] `json:"preferred_language,omitzero"`
-	VerifiedName              payload.Nullable[string]                                             `json:"verified_name,omitzero"`
+	BankCode                  *string                                             `json:"bank_code"`
+	BankName                  *string                                             `json:"bank_name"`
+	BIC                       *string                                             `json:"bic"`
+	Country                   *string                                             `json:"country"`
+	GeneratedSEPADebit        payload.Expandable[stripe.PaymentMethod]            `json:"generated_sepa_debit"`
+	GeneratedSEPADebitMandate payload.Expandable[stripe.Mandate]                  `json:"generated_sepa_debit_mandate"`
+	IBANLast4                 *string                                             `json:"iban_last4"`
+	PreferredLanguage         *stripe.PaymentMethodDetailsSofortPreferredLanguage `json:"preferred_language"`
+	VerifiedName              *string                                             `json:"verified_name"`
 } = stripe.PaymentMethodDetailsSofort{} // a field or tag changed: run go generate
 
 var _ struct {
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Account payload.Nullable[string] `json:"account,omitzero"`
+} = stripe.PaymentMethodDetailsStripeBalance{} // a field or tag changed: run go generate
+
+var _ struct {
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsSunbit{} // a field or tag changed: run go generate
 
 var _ struct {
-	Fingerprint        payload.Nullable[string] `json:"fingerprint,omitzero"`
-	PaymentReference   payload.Nullable[string] `json:"payment_reference,omitzero"`
-	VerifiedPhoneLast4 payload.Nullable[string] `json:"verified_phone_last4,omitzero"`
+	Fingerprint        *string `json:"fingerprint"`
+	PaymentReference   *string `json:"payment_reference"`
+	VerifiedPhoneLast4 *string `json:"verified_phone_last4"`
 } = stripe.PaymentMethodDetailsSwish{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -723,63 +802,63 @@ var _ struct {
 } = stripe.PaymentMethodDetailsTwint{} // a field or tag changed: run go generate
 
 var _ struct {
-	Vpa payload.Nullable[string] `json:"vpa,omitzero"`
+	Vpa *string `json:"vpa"`
 } = stripe.PaymentMethodDetailsUpi{} // a field or tag changed: run go generate
 
 var _ struct {
-	AccountHolderType payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountHolderType] `json:"account_holder_type,omitzero"`
-	AccountType       payload.Nullable[stripe.PaymentMethodDetailsUsBankAccountAccountType]       `json:"account_type,omitzero"`
-	BankName          payload.Nullable[string]                                                    `json:"bank_name,omitzero"`
-	ExpectedDebitDate *string                                                                     `json:"expected_debit_date,omitempty"`
-	Fingerprint       payload.Nullable[string]                                                    `json:"fingerprint,omitzero"`
-	Last4             payload.Nullable[string]                                                    `json:"last4,omitzero"`
-	Mandate           payload.Expandable[json2.RawMessage]                                        `json:"mandate,omitzero"`
-	PaymentReference  payload.Nullable[string]                                                    `json:"payment_reference,omitzero"`
-	RoutingNumber     payload.Nullable[string]                                                    `json:"routing_number,omitzero"`
+	AccountHolderType *stripe.PaymentMethodDetailsUsBankAccountAccountHolderType `json:"account_holder_type"`
+	AccountType       *stripe.PaymentMethodDetailsUsBankAccountAccountType       `json:"account_type"`
+	BankName          *string                                                    `json:"bank_name"`
+	ExpectedDebitDate *string                                                    `json:"expected_debit_date,omitempty"`
+	Fingerprint       *string                                                    `json:"fingerprint"`
+	Last4             *string                                                    `json:"last4"`
+	Mandate           payload.Expandable[stripe.Mandate]                         `json:"mandate,omitzero"`
+	PaymentReference  *string                                                    `json:"payment_reference"`
+	RoutingNumber     *string                                                    `json:"routing_number"`
 } = stripe.PaymentMethodDetailsUsBankAccount{} // a field or tag changed: run go generate
 
 var _ struct {
-	Fingerprint   payload.Nullable[string] `json:"fingerprint,omitzero"`
-	Location      *string                  `json:"location,omitempty"`
-	Reader        *string                  `json:"reader,omitempty"`
-	TransactionID payload.Nullable[string] `json:"transaction_id,omitzero"`
+	Fingerprint   *string `json:"fingerprint"`
+	Location      *string `json:"location,omitempty"`
+	Reader        *string `json:"reader,omitempty"`
+	TransactionID *string `json:"transaction_id"`
 } = stripe.PaymentMethodDetailsWechatPay{} // a field or tag changed: run go generate
 
 var _ struct {
-	DisputeCategories payload.Nullable[[]stripe.PaypalSellerProtectionDisputeCategoriesItem] `json:"dispute_categories,omitzero"`
-	Status            stripe.PaypalSellerProtectionStatus                                    `json:"status"`
+	DisputeCategories []stripe.PaypalSellerProtectionDisputeCategoriesItem `json:"dispute_categories"`
+	Status            stripe.PaypalSellerProtectionStatus                  `json:"status"`
 } = stripe.PaypalSellerProtection{} // a field or tag changed: run go generate
 
 var _ struct {
 	Session *string `json:"session,omitempty"`
-} = stripe.RadarOptions{} // a field or tag changed: run go generate
+} = stripe.RadarRadarOptions{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID                        string                                   `json:"id"`
-	Object                    string                                   `json:"object"`
-	Amount                    int64                                    `json:"amount"`
-	BalanceTransaction        payload.Expandable[json2.RawMessage]     `json:"balance_transaction,omitzero"`
-	Charge                    payload.Expandable[stripe.Charge]        `json:"charge,omitzero"`
-	Created                   payload.Unix                             `json:"created"`
-	Currency                  string                                   `json:"currency"`
-	Customer                  payload.Expandable[stripe.Customer]      `json:"customer,omitzero"`
-	CustomerAccount           payload.Nullable[string]                 `json:"customer_account,omitzero"`
-	Description               *string                                  `json:"description,omitempty"`
-	DestinationDetails        *stripe.RefundDestinationDetails         `json:"destination_details,omitempty"`
-	FailureBalanceTransaction payload.Expandable[json2.RawMessage]     `json:"failure_balance_transaction,omitzero"`
-	FailureReason             *string                                  `json:"failure_reason,omitempty"`
-	InstructionsEmail         *string                                  `json:"instructions_email,omitempty"`
-	Metadata                  payload.Nullable[map[string]string]      `json:"metadata,omitzero"`
-	NextAction                *stripe.RefundNextAction                 `json:"next_action,omitempty"`
-	PaymentIntent             payload.Expandable[stripe.PaymentIntent] `json:"payment_intent,omitzero"`
-	PaymentMethod             payload.Expandable[json2.RawMessage]     `json:"payment_method,omitzero"`
-	PendingReason             *stripe.RefundPendingReason              `json:"pending_reason,omitempty"`
-	PresentmentDetails        *stripe.PaymentIntentPresentmentDetails  `json:"presentment_details,omitempty"`
-	Reason                    payload.Nullable[stripe.RefundReason]    `json:"reason,omitzero"`
-	ReceiptNumber             payload.Nullable[string]                 `json:"receipt_number,omitzero"`
-	SourceTransferReversal    payload.Expandable[json2.RawMessage]     `json:"source_transfer_reversal,omitzero"`
-	Status                    payload.Nullable[string]                 `json:"status,omitzero"`
-	TransferReversal          payload.Expandable[json2.RawMessage]     `json:"transfer_reversal,omitzero"`
+	Amount                    int64                                               `json:"amount"`
+	BalanceTransaction        payload.Expandable[stripe.BalanceTransaction]       `json:"balance_transaction"`
+	Charge                    payload.Expandable[stripe.Charge]                   `json:"charge"`
+	Created                   payload.Unix                                        `json:"created"`
+	Currency                  string                                              `json:"currency"`
+	Customer                  payload.Expandable[stripe.Customer]                 `json:"customer"`
+	CustomerAccount           *string                                             `json:"customer_account"`
+	Description               *string                                             `json:"description,omitempty"`
+	DestinationDetails        *stripe.RefundDestinationDetails                    `json:"destination_details,omitempty"`
+	FailureBalanceTransaction payload.Expandable[stripe.BalanceTransaction]       `json:"failure_balance_transaction,omitzero"`
+	FailureReason             *string                                             `json:"failure_reason,omitempty"`
+	ID                        string                                              `json:"id"`
+	InstructionsEmail         *string                                             `json:"instructions_email,omitempty"`
+	Metadata                  map[string]string                                   `json:"metadata"`
+	NextAction                *stripe.RefundNextAction                            `json:"next_action,omitempty"`
+	Object                    string                                              `json:"object"`
+	PaymentIntent             payload.Expandable[stripe.PaymentIntent]            `json:"payment_intent"`
+	PaymentMethod             payload.Expandable[stripe.PaymentMethod]            `json:"payment_method"`
+	PendingReason             *stripe.RefundPendingReason                         `json:"pending_reason,omitempty"`
+	PresentmentDetails        *stripe.PaymentFlowsPaymentIntentPresentmentDetails `json:"presentment_details,omitempty"`
+	Reason                    *stripe.RefundReason                                `json:"reason"`
+	ReceiptNumber             *string                                             `json:"receipt_number"`
+	SourceTransferReversal    payload.Expandable[stripe.TransferReversal]         `json:"source_transfer_reversal"`
+	Status                    *string                                             `json:"status"`
+	TransferReversal          payload.Expandable[stripe.TransferReversal]         `json:"transfer_reversal"`
 } = stripe.Refund{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -800,6 +879,7 @@ var _ struct {
 	GbBankTransfer      *stripe.RefundDestinationDetailsGbBankTransfer `json:"gb_bank_transfer,omitempty"`
 	Giropay             json2.RawMessage                               `json:"giropay,omitempty"`
 	Grabpay             json2.RawMessage                               `json:"grabpay,omitempty"`
+	IDBankTransfer      *stripe.RefundDestinationDetailsIDBankTransfer `json:"id_bank_transfer,omitempty"`
 	JpBankTransfer      *stripe.RefundDestinationDetailsJpBankTransfer `json:"jp_bank_transfer,omitempty"`
 	Klarna              json2.RawMessage                               `json:"klarna,omitempty"`
 	MbWay               *stripe.RefundDestinationDetailsMbWay          `json:"mb_way,omitempty"`
@@ -823,14 +903,14 @@ var _ struct {
 } = stripe.RefundDestinationDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsBlik{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsBrBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -841,62 +921,67 @@ var _ struct {
 } = stripe.RefundDestinationDetailsCard{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference payload.Nullable[string] `json:"reference,omitzero"`
+	Reference *string `json:"reference"`
 } = stripe.RefundDestinationDetailsCrypto{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsEuBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsGbBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
+} = stripe.RefundDestinationDetailsIDBankTransfer{} // a field or tag changed: run go generate
+
+var _ struct {
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsJpBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMbWay{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMultibanco{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsMxBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsP24{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
 } = stripe.RefundDestinationDetailsPaypal{} // a field or tag changed: run go generate
 
 var _ struct {
-	NetworkDeclineCode payload.Nullable[string] `json:"network_decline_code,omitzero"`
-	Reference          payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus    payload.Nullable[string] `json:"reference_status,omitzero"`
+	NetworkDeclineCode *string `json:"network_decline_code"`
+	Reference          *string `json:"reference"`
+	ReferenceStatus    *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsSwish{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsThBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
-	Reference       payload.Nullable[string] `json:"reference,omitzero"`
-	ReferenceStatus payload.Nullable[string] `json:"reference_status,omitzero"`
+	Reference       *string `json:"reference"`
+	ReferenceStatus *string `json:"reference_status"`
 } = stripe.RefundDestinationDetailsUsBankTransfer{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -910,8 +995,8 @@ var _ struct {
 } = stripe.RefundNextActionDisplayDetails{} // a field or tag changed: run go generate
 
 var _ struct {
-	Card *stripe.PaymentMethodDetailsPassthroughCard                                  `json:"card,omitempty"`
-	Type payload.Nullable[stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType] `json:"type,omitzero"`
+	Card *stripe.PaymentMethodDetailsPassthroughCard                 `json:"card,omitempty"`
+	Type *stripe.RevolutPayUnderlyingPaymentMethodFundingDetailsType `json:"type"`
 } = stripe.RevolutPayUnderlyingPaymentMethodFundingDetails{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -923,14 +1008,14 @@ var _ struct {
 } = stripe.Shipping{} // a field or tag changed: run go generate
 
 var _ struct {
-	AuthenticationFlow          payload.Nullable[stripe.ThreeDSecureDetailsChargeAuthenticationFlow]          `json:"authentication_flow,omitzero"`
-	ElectronicCommerceIndicator payload.Nullable[stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator] `json:"electronic_commerce_indicator,omitzero"`
-	ExemptionIndicator          payload.Nullable[stripe.ThreeDSecureDetailsChargeExemptionIndicator]          `json:"exemption_indicator,omitzero"`
-	ExemptionIndicatorApplied   *bool                                                                         `json:"exemption_indicator_applied,omitempty"`
-	Result                      payload.Nullable[stripe.ThreeDSecureDetailsChargeResult]                      `json:"result,omitzero"`
-	ResultReason                payload.Nullable[stripe.ThreeDSecureDetailsChargeResultReason]                `json:"result_reason,omitzero"`
-	TransactionID               payload.Nullable[string]                                                      `json:"transaction_id,omitzero"`
-	Version                     payload.Nullable[stripe.ThreeDSecureDetailsChargeVersion]                     `json:"version,omitzero"`
+	AuthenticationFlow          *stripe.ThreeDSecureDetailsChargeAuthenticationFlow          `json:"authentication_flow"`
+	ElectronicCommerceIndicator *stripe.ThreeDSecureDetailsChargeElectronicCommerceIndicator `json:"electronic_commerce_indicator"`
+	ExemptionIndicator          *stripe.ThreeDSecureDetailsChargeExemptionIndicator          `json:"exemption_indicator"`
+	ExemptionIndicatorApplied   *bool                                                        `json:"exemption_indicator_applied,omitempty"`
+	Result                      *stripe.ThreeDSecureDetailsChargeResult                      `json:"result"`
+	ResultReason                *stripe.ThreeDSecureDetailsChargeResultReason                `json:"result_reason"`
+	TransactionID               *string                                                      `json:"transaction_id"`
+	Version                     *stripe.ThreeDSecureDetailsChargeVersion                     `json:"version"`
 } = stripe.ThreeDSecureDetailsCharge{} // a field or tag changed: run go generate
 
 var ctxCodec = restaq2.Codec[ctxIn, restaq2.None]{
@@ -1060,230 +1145,186 @@ func decodeMoneyPrice(d *codec2.Decoder, v *money.Price) {
 
 func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"id":`, &v.ID)
-	codec2.EncodeString(e, `,"object":`, &v.Object)
 	codec2.EncodeInt(e, `,"amount":`, &v.Amount)
 	codec2.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
 	codec2.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
-	if !v.Application.IsZero() {
-		v.Application.EncodeJSON(e, `,"application":`)
+	v.Application.EncodeJSON(e, `,"application":`)
+	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
+	codec2.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec2.EncodeInt)
+	if v.AuthorizationCode != nil {
+		codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
 	}
-	if !v.ApplicationFee.IsZero() {
-		v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
-	}
-	if !v.ApplicationFeeAmount.IsZero() {
-		payload.EncodeNullable(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec2.EncodeInt)
-	}
-	if !v.BalanceTransaction.IsZero() {
-		v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
-	}
+	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
-	if !v.CalculatedStatementDescriptor.IsZero() {
-		payload.EncodeNullable(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec2.EncodeString)
 	codec2.EncodeBool(e, `,"captured":`, &v.Captured)
 	codec2.EncodeInt(e, `,"created":`, &v.Created)
 	codec2.EncodeString(e, `,"currency":`, &v.Currency)
-	if !v.Customer.IsZero() {
-		v.Customer.EncodeJSON(e, `,"customer":`)
-	}
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
-	}
+	v.Customer.EncodeJSON(e, `,"customer":`)
+	codec2.EncodePointer(e, `,"description":`, &v.Description, codec2.EncodeString)
 	codec2.EncodeBool(e, `,"disputed":`, &v.Disputed)
-	if !v.FailureBalanceTransaction.IsZero() {
-		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
-	}
-	if !v.FailureCode.IsZero() {
-		payload.EncodeNullable(e, `,"failure_code":`, &v.FailureCode, codec2.EncodeString)
-	}
-	if !v.FailureMessage.IsZero() {
-		payload.EncodeNullable(e, `,"failure_message":`, &v.FailureMessage, codec2.EncodeString)
-	}
-	if !v.FraudDetails.IsZero() {
-		payload.EncodeNullable(e, `,"fraud_details":`, &v.FraudDetails, encodeStripeChargeFraudDetails)
+	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
+	codec2.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec2.EncodeString)
+	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
+	codec2.EncodeString(e, `,"id":`, &v.ID)
+	if v.Level3 != nil {
+		encodeStripeLevel3(e, `,"level3":`, v.Level3)
 	}
 	codec2.EncodeBool(e, `,"livemode":`, &v.Livemode)
-	encodeStringByString(e, `,"metadata":`, &v.Metadata)
-	if !v.OnBehalfOf.IsZero() {
-		v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
-	}
-	if !v.Outcome.IsZero() {
-		payload.EncodeNullable(e, `,"outcome":`, &v.Outcome, encodeStripeChargeOutcome)
-	}
+	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
+	codec2.EncodeString(e, `,"object":`, &v.Object)
+	v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
+	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
 	codec2.EncodeBool(e, `,"paid":`, &v.Paid)
-	if !v.PaymentIntent.IsZero() {
-		v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
-	}
-	if !v.PaymentMethod.IsZero() {
-		payload.EncodeNullable(e, `,"payment_method":`, &v.PaymentMethod, codec2.EncodeString)
-	}
-	if !v.PaymentMethodDetails.IsZero() {
-		payload.EncodeNullable(e, `,"payment_method_details":`, &v.PaymentMethodDetails, encodeStripePaymentMethodDetails)
-	}
+	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
+	codec2.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec2.EncodeString)
+	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
 	if v.PresentmentDetails != nil {
-		encodeStripePaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
+		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
 	}
 	if v.RadarOptions != nil {
-		encodeStripeRadarOptions(e, `,"radar_options":`, v.RadarOptions)
+		encodeStripeRadarRadarOptions(e, `,"radar_options":`, v.RadarOptions)
 	}
-	if !v.ReceiptEmail.IsZero() {
-		payload.EncodeNullable(e, `,"receipt_email":`, &v.ReceiptEmail, codec2.EncodeString)
-	}
-	if !v.ReceiptNumber.IsZero() {
-		payload.EncodeNullable(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
-	}
-	if !v.ReceiptURL.IsZero() {
-		payload.EncodeNullable(e, `,"receipt_url":`, &v.ReceiptURL, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec2.EncodeString)
+	if !v.Redaction.IsZero() {
+		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	}
 	codec2.EncodeBool(e, `,"refunded":`, &v.Refunded)
 	if !v.Refunds.IsZero() {
 		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	}
-	if !v.Review.IsZero() {
-		v.Review.EncodeJSON(e, `,"review":`)
-	}
-	if !v.Shipping.IsZero() {
-		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeShipping)
-	}
-	if !v.SourceTransfer.IsZero() {
-		v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
-	}
-	if !v.StatementDescriptor.IsZero() {
-		payload.EncodeNullable(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec2.EncodeString)
-	}
-	if !v.StatementDescriptorSuffix.IsZero() {
-		payload.EncodeNullable(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec2.EncodeString)
-	}
+	v.Review.EncodeJSON(e, `,"review":`)
+	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
+	codec2.EncodePointer(e, `,"source":`, &v.Source, codec2.EncodeJSON)
+	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
+	codec2.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec2.EncodeString)
 	codec2.EncodeString(e, `,"status":`, &v.Status)
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
-	if !v.TransferData.IsZero() {
-		payload.EncodeNullable(e, `,"transfer_data":`, &v.TransferData, encodeStripeChargeTransferData)
-	}
-	if !v.TransferGroup.IsZero() {
-		payload.EncodeNullable(e, `,"transfer_group":`, &v.TransferGroup, codec2.EncodeString)
-	}
+	encodeStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
+	codec2.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec2.EncodeString)
 	e.Close(start)
 }
 
-var stripeChargeFields = codec2.Fields{Names: []string{"id", "object", "amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "livemode", "metadata", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "refunded", "refunds", "review", "shipping", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
+var stripeChargeFields = codec2.Fields{Names: []string{"amount", "amount_captured", "amount_refunded", "application", "application_fee", "application_fee_amount", "authorization_code", "balance_transaction", "billing_details", "calculated_statement_descriptor", "captured", "created", "currency", "customer", "description", "disputed", "failure_balance_transaction", "failure_code", "failure_message", "fraud_details", "id", "level3", "livemode", "metadata", "object", "on_behalf_of", "outcome", "paid", "payment_intent", "payment_method", "payment_method_details", "presentment_details", "radar_options", "receipt_email", "receipt_number", "receipt_url", "redaction", "refunded", "refunds", "review", "shipping", "source", "source_transfer", "statement_descriptor", "statement_descriptor_suffix", "status", "transfer", "transfer_data", "transfer_group"}}
 
 func decodeStripeCharge(d *codec2.Decoder, v *stripe.Charge) {
 	for i := d.Object(&stripeChargeFields); i >= 0; i = d.Next(&stripeChargeFields, i) {
 		switch i {
 		case 0:
-			codec2.DecodeString(d, &v.ID)
-		case 1:
-			codec2.DecodeString(d, &v.Object)
-		case 2:
 			codec2.DecodeInt(d, &v.Amount)
-		case 3:
+		case 1:
 			codec2.DecodeInt(d, &v.AmountCaptured)
-		case 4:
+		case 2:
 			codec2.DecodeInt(d, &v.AmountRefunded)
-		case 5:
+		case 3:
 			v.Application.DecodeJSON(d)
-		case 6:
+		case 4:
 			v.ApplicationFee.DecodeJSON(d)
+		case 5:
+			codec2.DecodePointer(d, &v.ApplicationFeeAmount, codec2.DecodeInt)
+		case 6:
+			codec2.DecodePointer(d, &v.AuthorizationCode, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.ApplicationFeeAmount, codec2.DecodeInt)
-		case 8:
 			v.BalanceTransaction.DecodeJSON(d)
-		case 9:
+		case 8:
 			decodeStripeBillingDetails(d, &v.BillingDetails)
+		case 9:
+			codec2.DecodePointer(d, &v.CalculatedStatementDescriptor, codec2.DecodeString)
 		case 10:
-			payload.DecodeNullable(d, &v.CalculatedStatementDescriptor, codec2.DecodeString)
-		case 11:
 			codec2.DecodeBool(d, &v.Captured)
-		case 12:
+		case 11:
 			codec2.DecodeInt(d, &v.Created)
-		case 13:
+		case 12:
 			codec2.DecodeString(d, &v.Currency)
-		case 14:
+		case 13:
 			v.Customer.DecodeJSON(d)
+		case 14:
+			codec2.DecodePointer(d, &v.Description, codec2.DecodeString)
 		case 15:
-			payload.DecodeNullable(d, &v.Description, codec2.DecodeString)
-		case 16:
 			codec2.DecodeBool(d, &v.Disputed)
-		case 17:
+		case 16:
 			v.FailureBalanceTransaction.DecodeJSON(d)
+		case 17:
+			codec2.DecodePointer(d, &v.FailureCode, codec2.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.FailureCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.FailureMessage, codec2.DecodeString)
 		case 19:
-			payload.DecodeNullable(d, &v.FailureMessage, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
 		case 20:
-			payload.DecodeNullable(d, &v.FraudDetails, decodeStripeChargeFraudDetails)
+			codec2.DecodeString(d, &v.ID)
 		case 21:
-			codec2.DecodeBool(d, &v.Livemode)
+			codec2.DecodePointer(d, &v.Level3, decodeStripeLevel3)
 		case 22:
-			decodeStringByString(d, &v.Metadata)
+			codec2.DecodeBool(d, &v.Livemode)
 		case 23:
-			v.OnBehalfOf.DecodeJSON(d)
+			codec2.DecodeMap(d, &v.Metadata, codec2.DecodeString)
 		case 24:
-			payload.DecodeNullable(d, &v.Outcome, decodeStripeChargeOutcome)
+			codec2.DecodeString(d, &v.Object)
 		case 25:
-			codec2.DecodeBool(d, &v.Paid)
+			v.OnBehalfOf.DecodeJSON(d)
 		case 26:
-			v.PaymentIntent.DecodeJSON(d)
+			codec2.DecodePointer(d, &v.Outcome, decodeStripeChargeOutcome)
 		case 27:
-			payload.DecodeNullable(d, &v.PaymentMethod, codec2.DecodeString)
+			codec2.DecodeBool(d, &v.Paid)
 		case 28:
-			payload.DecodeNullable(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
+			v.PaymentIntent.DecodeJSON(d)
 		case 29:
-			codec2.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+			codec2.DecodePointer(d, &v.PaymentMethod, codec2.DecodeString)
 		case 30:
-			codec2.DecodePointer(d, &v.RadarOptions, decodeStripeRadarOptions)
+			codec2.DecodePointer(d, &v.PaymentMethodDetails, decodeStripePaymentMethodDetails)
 		case 31:
-			payload.DecodeNullable(d, &v.ReceiptEmail, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 		case 32:
-			payload.DecodeNullable(d, &v.ReceiptNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.RadarOptions, decodeStripeRadarRadarOptions)
 		case 33:
-			payload.DecodeNullable(d, &v.ReceiptURL, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReceiptEmail, codec2.DecodeString)
 		case 34:
-			codec2.DecodeBool(d, &v.Refunded)
+			codec2.DecodePointer(d, &v.ReceiptNumber, codec2.DecodeString)
 		case 35:
-			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
+			codec2.DecodePointer(d, &v.ReceiptURL, codec2.DecodeString)
 		case 36:
-			v.Review.DecodeJSON(d)
+			payload.DecodeNullable(d, &v.Redaction, decodeStripeChargeAPIResourceRedaction)
 		case 37:
-			payload.DecodeNullable(d, &v.Shipping, decodeStripeShipping)
+			codec2.DecodeBool(d, &v.Refunded)
 		case 38:
-			v.SourceTransfer.DecodeJSON(d)
+			payload.DecodeNullable(d, &v.Refunds, decodeStripeChargeRefunds)
 		case 39:
-			payload.DecodeNullable(d, &v.StatementDescriptor, codec2.DecodeString)
+			v.Review.DecodeJSON(d)
 		case 40:
-			payload.DecodeNullable(d, &v.StatementDescriptorSuffix, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec2.DecodeString(d, &v.Status)
+			codec2.DecodePointer(d, &v.Source, codec2.DecodeJSON)
 		case 42:
-			v.Transfer.DecodeJSON(d)
+			v.SourceTransfer.DecodeJSON(d)
 		case 43:
-			payload.DecodeNullable(d, &v.TransferData, decodeStripeChargeTransferData)
+			codec2.DecodePointer(d, &v.StatementDescriptor, codec2.DecodeString)
 		case 44:
-			payload.DecodeNullable(d, &v.TransferGroup, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.StatementDescriptorSuffix, codec2.DecodeString)
+		case 45:
+			codec2.DecodeString(d, &v.Status)
+		case 46:
+			v.Transfer.DecodeJSON(d)
+		case 47:
+			codec2.DecodePointer(d, &v.TransferData, decodeStripeChargeTransferData)
+		case 48:
+			codec2.DecodePointer(d, &v.TransferGroup, codec2.DecodeString)
 		}
 	}
 }
 
 func encodeStripeBillingDetails(e *codec2.Encoder, key string, v *stripe.BillingDetails) {
 	start := e.Open(key)
-	if !v.Address.IsZero() {
-		payload.EncodeNullable(e, `,"address":`, &v.Address, encodeStripeAddress)
-	}
-	if !v.Email.IsZero() {
-		payload.EncodeNullable(e, `,"email":`, &v.Email, codec2.EncodeString)
-	}
-	if !v.Name.IsZero() {
-		payload.EncodeNullable(e, `,"name":`, &v.Name, codec2.EncodeString)
-	}
-	if !v.Phone.IsZero() {
-		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec2.EncodeString)
-	}
-	if !v.TaxID.IsZero() {
-		payload.EncodeNullable(e, `,"tax_id":`, &v.TaxID, codec2.EncodeString)
-	}
+	encodeStripeAddress(e, `,"address":`, v.Address)
+	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"phone":`, &v.Phone, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"tax_id":`, &v.TaxID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1293,15 +1334,15 @@ func decodeStripeBillingDetails(d *codec2.Decoder, v *stripe.BillingDetails) {
 	for i := d.Object(&stripeBillingDetailsFields); i >= 0; i = d.Next(&stripeBillingDetailsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Address, decodeStripeAddress)
+			codec2.DecodePointer(d, &v.Address, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Email, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Name, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Phone, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Phone, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.TaxID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TaxID, codec2.DecodeString)
 		}
 	}
 }
@@ -1312,24 +1353,12 @@ func encodeStripeAddress(e *codec2.Encoder, key string, v *stripe.Address) {
 		return
 	}
 	start := e.Open(key)
-	if !v.City.IsZero() {
-		payload.EncodeNullable(e, `,"city":`, &v.City, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
-	if !v.Line1.IsZero() {
-		payload.EncodeNullable(e, `,"line1":`, &v.Line1, codec2.EncodeString)
-	}
-	if !v.Line2.IsZero() {
-		payload.EncodeNullable(e, `,"line2":`, &v.Line2, codec2.EncodeString)
-	}
-	if !v.PostalCode.IsZero() {
-		payload.EncodeNullable(e, `,"postal_code":`, &v.PostalCode, codec2.EncodeString)
-	}
-	if !v.State.IsZero() {
-		payload.EncodeNullable(e, `,"state":`, &v.State, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"city":`, &v.City, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"line1":`, &v.Line1, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"line2":`, &v.Line2, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"postal_code":`, &v.PostalCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"state":`, &v.State, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1339,22 +1368,26 @@ func decodeStripeAddress(d *codec2.Decoder, v *stripe.Address) {
 	for i := d.Object(&stripeAddressFields); i >= 0; i = d.Next(&stripeAddressFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.City, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.City, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Line1, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Line1, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Line2, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Line2, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.PostalCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PostalCode, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.State, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.State, codec2.DecodeString)
 		}
 	}
 }
 
 func encodeStripeChargeFraudDetails(e *codec2.Encoder, key string, v *stripe.ChargeFraudDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if v.StripeReport != nil {
 		codec2.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec2.EncodeString)
@@ -1378,31 +1411,93 @@ func decodeStripeChargeFraudDetails(d *codec2.Decoder, v *stripe.ChargeFraudDeta
 	}
 }
 
-func encodeStringByString(e *codec2.Encoder, key string, v *map[string]string) {
-	codec2.EncodeMap(e, key, v, codec2.EncodeString)
+func encodeStripeLevel3(e *codec2.Encoder, key string, v *stripe.Level3) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if v.CustomerReference != nil {
+		codec2.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec2.EncodeString)
+	}
+	codec2.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
+	codec2.EncodeString(e, `,"merchant_reference":`, &v.MerchantReference)
+	if v.ShippingAddressZip != nil {
+		codec2.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec2.EncodeString)
+	}
+	if v.ShippingAmount != nil {
+		codec2.EncodePointer(e, `,"shipping_amount":`, &v.ShippingAmount, codec2.EncodeInt)
+	}
+	if v.ShippingFromZip != nil {
+		codec2.EncodePointer(e, `,"shipping_from_zip":`, &v.ShippingFromZip, codec2.EncodeString)
+	}
+	e.Close(start)
 }
 
-func decodeStringByString(d *codec2.Decoder, v *map[string]string) {
-	codec2.DecodeMap(d, v, codec2.DecodeString)
+var stripeLevel3Fields = codec2.Fields{Names: []string{"customer_reference", "line_items", "merchant_reference", "shipping_address_zip", "shipping_amount", "shipping_from_zip"}}
+
+func decodeStripeLevel3(d *codec2.Decoder, v *stripe.Level3) {
+	for i := d.Object(&stripeLevel3Fields); i >= 0; i = d.Next(&stripeLevel3Fields, i) {
+		switch i {
+		case 0:
+			codec2.DecodePointer(d, &v.CustomerReference, codec2.DecodeString)
+		case 1:
+			codec2.DecodeSlice(d, &v.LineItems, decodeStripeLevel3LineItems)
+		case 2:
+			codec2.DecodeString(d, &v.MerchantReference)
+		case 3:
+			codec2.DecodePointer(d, &v.ShippingAddressZip, codec2.DecodeString)
+		case 4:
+			codec2.DecodePointer(d, &v.ShippingAmount, codec2.DecodeInt)
+		case 5:
+			codec2.DecodePointer(d, &v.ShippingFromZip, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripeLevel3LineItems(e *codec2.Encoder, key string, v *stripe.Level3LineItems) {
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec2.EncodeInt)
+	codec2.EncodeString(e, `,"product_code":`, &v.ProductCode)
+	codec2.EncodeString(e, `,"product_description":`, &v.ProductDescription)
+	codec2.EncodePointer(e, `,"quantity":`, &v.Quantity, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec2.EncodeInt)
+	e.Close(start)
+}
+
+var stripeLevel3LineItemsFields = codec2.Fields{Names: []string{"discount_amount", "product_code", "product_description", "quantity", "tax_amount", "unit_cost"}}
+
+func decodeStripeLevel3LineItems(d *codec2.Decoder, v *stripe.Level3LineItems) {
+	for i := d.Object(&stripeLevel3LineItemsFields); i >= 0; i = d.Next(&stripeLevel3LineItemsFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodePointer(d, &v.DiscountAmount, codec2.DecodeInt)
+		case 1:
+			codec2.DecodeString(d, &v.ProductCode)
+		case 2:
+			codec2.DecodeString(d, &v.ProductDescription)
+		case 3:
+			codec2.DecodePointer(d, &v.Quantity, codec2.DecodeInt)
+		case 4:
+			codec2.DecodePointer(d, &v.TaxAmount, codec2.DecodeInt)
+		case 5:
+			codec2.DecodePointer(d, &v.UnitCost, codec2.DecodeInt)
+		}
+	}
 }
 
 func encodeStripeChargeOutcome(e *codec2.Encoder, key string, v *stripe.ChargeOutcome) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.AdviceCode.IsZero() {
-		payload.EncodeNullable(e, `,"advice_code":`, &v.AdviceCode, codec2.EncodeString)
-	}
-	if !v.NetworkAdviceCode.IsZero() {
-		payload.EncodeNullable(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec2.EncodeString)
-	}
-	if !v.NetworkDeclineCode.IsZero() {
-		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	}
-	if !v.NetworkStatus.IsZero() {
-		payload.EncodeNullable(e, `,"network_status":`, &v.NetworkStatus, codec2.EncodeString)
-	}
-	if !v.Reason.IsZero() {
-		payload.EncodeNullable(e, `,"reason":`, &v.Reason, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"advice_code":`, &v.AdviceCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
 	if v.RiskLevel != nil {
 		codec2.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec2.EncodeString)
 	}
@@ -1412,9 +1507,7 @@ func encodeStripeChargeOutcome(e *codec2.Encoder, key string, v *stripe.ChargeOu
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
-	if !v.SellerMessage.IsZero() {
-		payload.EncodeNullable(e, `,"seller_message":`, &v.SellerMessage, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec2.EncodeString)
 	codec2.EncodeString(e, `,"type":`, &v.Type)
 	e.Close(start)
 }
@@ -1425,15 +1518,15 @@ func decodeStripeChargeOutcome(d *codec2.Decoder, v *stripe.ChargeOutcome) {
 	for i := d.Object(&stripeChargeOutcomeFields); i >= 0; i = d.Next(&stripeChargeOutcomeFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AdviceCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AdviceCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.NetworkAdviceCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkAdviceCode, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkDeclineCode, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.NetworkStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkStatus, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Reason, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reason, codec2.DecodeString)
 		case 5:
 			codec2.DecodePointer(d, &v.RiskLevel, codec2.DecodeString)
 		case 6:
@@ -1441,7 +1534,7 @@ func decodeStripeChargeOutcome(d *codec2.Decoder, v *stripe.ChargeOutcome) {
 		case 7:
 			v.Rule.DecodeJSON(d)
 		case 8:
-			payload.DecodeNullable(d, &v.SellerMessage, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.SellerMessage, codec2.DecodeString)
 		case 9:
 			codec2.DecodeString(d, &v.Type)
 		}
@@ -1449,6 +1542,10 @@ func decodeStripeChargeOutcome(d *codec2.Decoder, v *stripe.ChargeOutcome) {
 }
 
 func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetails) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if v.AchCreditTransfer != nil {
 		encodeStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
@@ -1519,8 +1616,14 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	if v.Giropay != nil {
 		encodeStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
 	}
+	if len(v.Gopay) != 0 {
+		codec2.EncodeRaw(e, `,"gopay":`, &v.Gopay)
+	}
 	if v.Grabpay != nil {
 		encodeStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
+	}
+	if v.IDBankTransfer != nil {
+		encodeStripePaymentMethodDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
 	}
 	if v.Ideal != nil {
 		encodeStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
@@ -1576,6 +1679,9 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	if v.Paypal != nil {
 		encodeStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
 	}
+	if len(v.Paypay) != 0 {
+		codec2.EncodeRaw(e, `,"paypay":`, &v.Paypay)
+	}
 	if v.Payto != nil {
 		encodeStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
 	}
@@ -1584,6 +1690,12 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	}
 	if v.Promptpay != nil {
 		encodeStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
+	}
+	if len(v.Qris) != 0 {
+		codec2.EncodeRaw(e, `,"qris":`, &v.Qris)
+	}
+	if v.Rechnung != nil {
+		encodeStripePaymentMethodDetailsRechnung(e, `,"rechnung":`, v.Rechnung)
 	}
 	if v.RevolutPay != nil {
 		encodeStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
@@ -1597,14 +1709,23 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	if v.Scalapay != nil {
 		encodeStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
 	}
+	if v.SEPACreditTransfer != nil {
+		encodeStripePaymentMethodDetailsSEPACreditTransfer(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer)
+	}
 	if v.SEPADebit != nil {
 		encodeStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
+	}
+	if len(v.Shopeepay) != 0 {
+		codec2.EncodeRaw(e, `,"shopeepay":`, &v.Shopeepay)
 	}
 	if v.Sofort != nil {
 		encodeStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
 	}
 	if len(v.StripeAccount) != 0 {
 		codec2.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
+	}
+	if v.StripeBalance != nil {
+		encodeStripePaymentMethodDetailsStripeBalance(e, `,"stripe_balance":`, v.StripeBalance)
 	}
 	if v.Sunbit != nil {
 		encodeStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
@@ -1634,7 +1755,7 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsFields = codec2.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "grabpay", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "payto", "pix", "promptpay", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_debit", "sofort", "stripe_account", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
+var stripePaymentMethodDetailsFields = codec2.Fields{Names: []string{"ach_credit_transfer", "ach_debit", "acss_debit", "affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_becs_debit", "bacs_debit", "bancontact", "billie", "bizum", "blik", "boleto", "card", "card_present", "cashapp", "crypto", "customer_balance", "eps", "fpx", "giropay", "gopay", "grabpay", "id_bank_transfer", "ideal", "interac_present", "kakao_pay", "klarna", "konbini", "kr_card", "link", "mb_way", "mobilepay", "multibanco", "naver_pay", "nz_bank_account", "oxxo", "p24", "pay_by_bank", "payco", "paynow", "paypal", "paypay", "payto", "pix", "promptpay", "qris", "rechnung", "revolut_pay", "samsung_pay", "satispay", "scalapay", "sepa_credit_transfer", "sepa_debit", "shopeepay", "sofort", "stripe_account", "stripe_balance", "sunbit", "swish", "twint", "type", "upi", "us_bank_account", "wechat", "wechat_pay", "zip"}}
 
 func decodeStripePaymentMethodDetails(d *codec2.Decoder, v *stripe.PaymentMethodDetails) {
 	for i := d.Object(&stripePaymentMethodDetailsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFields, i) {
@@ -1686,80 +1807,96 @@ func decodeStripePaymentMethodDetails(d *codec2.Decoder, v *stripe.PaymentMethod
 		case 22:
 			codec2.DecodePointer(d, &v.Giropay, decodeStripePaymentMethodDetailsGiropay)
 		case 23:
-			codec2.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
+			codec2.DecodeRaw(d, &v.Gopay)
 		case 24:
-			codec2.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
+			codec2.DecodePointer(d, &v.Grabpay, decodeStripePaymentMethodDetailsGrabpay)
 		case 25:
-			codec2.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
+			codec2.DecodePointer(d, &v.IDBankTransfer, decodeStripePaymentMethodDetailsIDBankTransfer)
 		case 26:
-			codec2.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
+			codec2.DecodePointer(d, &v.Ideal, decodeStripePaymentMethodDetailsIdeal)
 		case 27:
-			codec2.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
+			codec2.DecodePointer(d, &v.InteracPresent, decodeStripePaymentMethodDetailsInteracPresent)
 		case 28:
-			codec2.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
+			codec2.DecodePointer(d, &v.KakaoPay, decodeStripePaymentMethodDetailsKakaoPay)
 		case 29:
-			codec2.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
+			codec2.DecodePointer(d, &v.Klarna, decodeStripePaymentMethodDetailsKlarna)
 		case 30:
-			codec2.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
+			codec2.DecodePointer(d, &v.Konbini, decodeStripePaymentMethodDetailsKonbini)
 		case 31:
-			codec2.DecodeRaw(d, &v.MbWay)
+			codec2.DecodePointer(d, &v.KrCard, decodeStripePaymentMethodDetailsKrCard)
 		case 32:
-			codec2.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
+			codec2.DecodePointer(d, &v.Link, decodeStripePaymentMethodDetailsLink)
 		case 33:
-			codec2.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
+			codec2.DecodeRaw(d, &v.MbWay)
 		case 34:
-			codec2.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
+			codec2.DecodePointer(d, &v.Mobilepay, decodeStripePaymentMethodDetailsMobilepay)
 		case 35:
-			codec2.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
+			codec2.DecodePointer(d, &v.Multibanco, decodeStripePaymentMethodDetailsMultibanco)
 		case 36:
-			codec2.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
+			codec2.DecodePointer(d, &v.NaverPay, decodeStripePaymentMethodDetailsNaverPay)
 		case 37:
-			codec2.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
+			codec2.DecodePointer(d, &v.NzBankAccount, decodeStripePaymentMethodDetailsNzBankAccount)
 		case 38:
-			codec2.DecodeRaw(d, &v.PayByBank)
+			codec2.DecodePointer(d, &v.Oxxo, decodeStripePaymentMethodDetailsOxxo)
 		case 39:
-			codec2.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
+			codec2.DecodePointer(d, &v.P24, decodeStripePaymentMethodDetailsP24)
 		case 40:
-			codec2.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
+			codec2.DecodeRaw(d, &v.PayByBank)
 		case 41:
-			codec2.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
+			codec2.DecodePointer(d, &v.Payco, decodeStripePaymentMethodDetailsPayco)
 		case 42:
-			codec2.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
+			codec2.DecodePointer(d, &v.Paynow, decodeStripePaymentMethodDetailsPaynow)
 		case 43:
-			codec2.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
+			codec2.DecodePointer(d, &v.Paypal, decodeStripePaymentMethodDetailsPaypal)
 		case 44:
-			codec2.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
+			codec2.DecodeRaw(d, &v.Paypay)
 		case 45:
-			codec2.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
+			codec2.DecodePointer(d, &v.Payto, decodeStripePaymentMethodDetailsPayto)
 		case 46:
-			codec2.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
+			codec2.DecodePointer(d, &v.Pix, decodeStripePaymentMethodDetailsPix)
 		case 47:
-			codec2.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
+			codec2.DecodePointer(d, &v.Promptpay, decodeStripePaymentMethodDetailsPromptpay)
 		case 48:
-			codec2.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
+			codec2.DecodeRaw(d, &v.Qris)
 		case 49:
-			codec2.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
+			codec2.DecodePointer(d, &v.Rechnung, decodeStripePaymentMethodDetailsRechnung)
 		case 50:
-			codec2.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
+			codec2.DecodePointer(d, &v.RevolutPay, decodeStripePaymentMethodDetailsRevolutPay)
 		case 51:
-			codec2.DecodeRaw(d, &v.StripeAccount)
+			codec2.DecodePointer(d, &v.SamsungPay, decodeStripePaymentMethodDetailsSamsungPay)
 		case 52:
-			codec2.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+			codec2.DecodePointer(d, &v.Satispay, decodeStripePaymentMethodDetailsSatispay)
 		case 53:
-			codec2.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+			codec2.DecodePointer(d, &v.Scalapay, decodeStripePaymentMethodDetailsScalapay)
 		case 54:
-			codec2.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+			codec2.DecodePointer(d, &v.SEPACreditTransfer, decodeStripePaymentMethodDetailsSEPACreditTransfer)
 		case 55:
-			codec2.DecodeString(d, &v.Type)
+			codec2.DecodePointer(d, &v.SEPADebit, decodeStripePaymentMethodDetailsSEPADebit)
 		case 56:
-			codec2.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+			codec2.DecodeRaw(d, &v.Shopeepay)
 		case 57:
-			codec2.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+			codec2.DecodePointer(d, &v.Sofort, decodeStripePaymentMethodDetailsSofort)
 		case 58:
-			codec2.DecodeRaw(d, &v.Wechat)
+			codec2.DecodeRaw(d, &v.StripeAccount)
 		case 59:
-			codec2.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+			codec2.DecodePointer(d, &v.StripeBalance, decodeStripePaymentMethodDetailsStripeBalance)
 		case 60:
+			codec2.DecodePointer(d, &v.Sunbit, decodeStripePaymentMethodDetailsSunbit)
+		case 61:
+			codec2.DecodePointer(d, &v.Swish, decodeStripePaymentMethodDetailsSwish)
+		case 62:
+			codec2.DecodePointer(d, &v.Twint, decodeStripePaymentMethodDetailsTwint)
+		case 63:
+			codec2.DecodeString(d, &v.Type)
+		case 64:
+			codec2.DecodePointer(d, &v.Upi, decodeStripePaymentMethodDetailsUpi)
+		case 65:
+			codec2.DecodePointer(d, &v.UsBankAccount, decodeStripePaymentMethodDetailsUsBankAccount)
+		case 66:
+			codec2.DecodeRaw(d, &v.Wechat)
+		case 67:
+			codec2.DecodePointer(d, &v.WechatPay, decodeStripePaymentMethodDetailsWechatPay)
+		case 68:
 			codec2.DecodeRaw(d, &v.Zip)
 		}
 	}
@@ -1771,18 +1908,10 @@ func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec2.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	if !v.AccountNumber.IsZero() {
-		payload.EncodeNullable(e, `,"account_number":`, &v.AccountNumber, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if !v.RoutingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
-	}
-	if !v.SwiftCode.IsZero() {
-		payload.EncodeNullable(e, `,"swift_code":`, &v.SwiftCode, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"swift_code":`, &v.SwiftCode, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1792,13 +1921,13 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec2.Decoder, v *str
 	for i := d.Object(&stripePaymentMethodDetailsAchCreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchCreditTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AccountNumber, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.RoutingNumber, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.SwiftCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.SwiftCode, codec2.DecodeString)
 		}
 	}
 }
@@ -1809,24 +1938,12 @@ func encodeStripePaymentMethodDetailsAchDebit(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.AccountHolderType.IsZero() {
-		payload.EncodeNullable(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
-	if !v.RoutingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1836,17 +1953,17 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec2.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsAchDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAchDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderType, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AccountHolderType, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.RoutingNumber, codec2.DecodeString)
 		}
 	}
 }
@@ -1857,27 +1974,17 @@ func encodeStripePaymentMethodDetailsAcssDebit(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.InstitutionNumber.IsZero() {
-		payload.EncodeNullable(e, `,"institution_number":`, &v.InstitutionNumber, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if v.Mandate != nil {
 		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
 	}
-	if !v.TransitNumber.IsZero() {
-		payload.EncodeNullable(e, `,"transit_number":`, &v.TransitNumber, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1887,19 +1994,19 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec2.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsAcssDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAcssDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 1:
 			codec2.DecodePointer(d, &v.ExpectedDebitDate, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.InstitutionNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.InstitutionNumber, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 5:
 			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.TransitNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransitNumber, codec2.DecodeString)
 		}
 	}
 }
@@ -1916,9 +2023,7 @@ func encodeStripePaymentMethodDetailsAffirm(e *codec2.Encoder, key string, v *st
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1932,7 +2037,7 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec2.Decoder, v *stripe.Payment
 		case 1:
 			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -1943,12 +2048,8 @@ func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec2.Encoder, key str
 		return
 	}
 	start := e.Open(key)
-	if !v.OrderID.IsZero() {
-		payload.EncodeNullable(e, `,"order_id":`, &v.OrderID, codec2.EncodeString)
-	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"order_id":`, &v.OrderID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1958,9 +2059,9 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec2.Decoder, v *stri
 	for i := d.Object(&stripePaymentMethodDetailsAfterpayClearpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAfterpayClearpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.OrderID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.OrderID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		}
 	}
 }
@@ -1974,12 +2075,8 @@ func encodeStripePaymentMethodDetailsAlipay(e *codec2.Encoder, key string, v *st
 	if v.BuyerID != nil {
 		codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1991,9 +2088,9 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec2.Decoder, v *stripe.Payment
 		case 0:
 			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -2005,11 +2102,9 @@ func encodeStripePaymentMethodDetailsAlma(e *codec2.Encoder, key string, v *stri
 	}
 	start := e.Open(key)
 	if v.Installments != nil {
-		encodeStripeAlmaDetailsInstallments(e, `,"installments":`, v.Installments)
+		encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e, `,"installments":`, v.Installments)
 	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2019,14 +2114,14 @@ func decodeStripePaymentMethodDetailsAlma(d *codec2.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsAlmaFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAlmaFields, i) {
 		switch i {
 		case 0:
-			codec2.DecodePointer(d, &v.Installments, decodeStripeAlmaDetailsInstallments)
+			codec2.DecodePointer(d, &v.Installments, decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
 
-func encodeStripeAlmaDetailsInstallments(e *codec2.Encoder, key string, v *stripe.AlmaDetailsInstallments) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -2036,10 +2131,10 @@ func encodeStripeAlmaDetailsInstallments(e *codec2.Encoder, key string, v *strip
 	e.Close(start)
 }
 
-var stripeAlmaDetailsInstallmentsFields = codec2.Fields{Names: []string{"count"}}
+var stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields = codec2.Fields{Names: []string{"count"}}
 
-func decodeStripeAlmaDetailsInstallments(d *codec2.Decoder, v *stripe.AlmaDetailsInstallments) {
-	for i := d.Object(&stripeAlmaDetailsInstallmentsFields); i >= 0; i = d.Next(&stripeAlmaDetailsInstallmentsFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallmentsFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeInt(d, &v.Count)
@@ -2056,9 +2151,7 @@ func encodeStripePaymentMethodDetailsAmazonPay(e *codec2.Encoder, key string, v 
 	if v.Funding != nil {
 		encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
 	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2070,7 +2163,7 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec2.Decoder, v *stripe.Paym
 		case 0:
 			codec2.DecodePointer(d, &v.Funding, decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -2084,9 +2177,7 @@ func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encode
 	if v.Card != nil {
 		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
 	}
-	if !v.Type.IsZero() {
-		payload.EncodeNullable(e, `,"type":`, &v.Type, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2098,7 +2189,7 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decode
 		case 0:
 			codec2.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Type, codec2.DecodeString)
 		}
 	}
 }
@@ -2109,44 +2200,37 @@ func encodeStripePaymentMethodDetailsPassthroughCard(e *codec2.Encoder, key stri
 		return
 	}
 	start := e.Open(key)
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	if !v.BrandProduct.IsZero() {
+		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
 	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
-	if !v.ExpMonth.IsZero() {
-		payload.EncodeNullable(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
-	}
-	if !v.ExpYear.IsZero() {
-		payload.EncodeNullable(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
-	}
-	if !v.Funding.IsZero() {
-		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsPassthroughCardFields = codec2.Fields{Names: []string{"brand", "country", "exp_month", "exp_year", "funding", "last4"}}
+var stripePaymentMethodDetailsPassthroughCardFields = codec2.Fields{Names: []string{"brand", "brand_product", "country", "exp_month", "exp_year", "funding", "last4"}}
 
 func decodeStripePaymentMethodDetailsPassthroughCard(d *codec2.Decoder, v *stripe.PaymentMethodDetailsPassthroughCard) {
 	for i := d.Object(&stripePaymentMethodDetailsPassthroughCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPassthroughCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.BrandProduct, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExpMonth, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ExpYear, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.ExpMonth, codec2.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.Funding, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ExpYear, codec2.DecodeInt)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Funding, codec2.DecodeString)
+		case 6:
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		}
 	}
 }
@@ -2157,18 +2241,12 @@ func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec2.Encoder, key string, 
 		return
 	}
 	start := e.Open(key)
-	if !v.BsbNumber.IsZero() {
-		payload.EncodeNullable(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if v.Mandate != nil {
 		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
 	}
@@ -2181,13 +2259,13 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec2.Decoder, v *stripe.Pa
 	for i := d.Object(&stripePaymentMethodDetailsAuBecsDebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsAuBecsDebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BsbNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BsbNumber, codec2.DecodeString)
 		case 1:
 			codec2.DecodePointer(d, &v.ExpectedDebitDate, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 4:
 			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		}
@@ -2203,18 +2281,10 @@ func encodeStripePaymentMethodDetailsBacsDebit(e *codec2.Encoder, key string, v 
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
-	if !v.Mandate.IsZero() {
-		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
-	if !v.SortCode.IsZero() {
-		payload.EncodeNullable(e, `,"sort_code":`, &v.SortCode, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"sort_code":`, &v.SortCode, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2226,13 +2296,13 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec2.Decoder, v *stripe.Paym
 		case 0:
 			codec2.DecodePointer(d, &v.ExpectedDebitDate, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Mandate, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.SortCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.SortCode, codec2.DecodeString)
 		}
 	}
 }
@@ -2243,30 +2313,14 @@ func encodeStripePaymentMethodDetailsBancontact(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	if !v.BankCode.IsZero() {
-		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if !v.BIC.IsZero() {
-		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	}
-	if !v.GeneratedSEPADebit.IsZero() {
-		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
-	}
-	if !v.GeneratedSEPADebitMandate.IsZero() {
-		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	}
-	if !v.IBANLast4.IsZero() {
-		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	}
-	if !v.PreferredLanguage.IsZero() {
-		payload.EncodeNullable(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2276,21 +2330,21 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec2.Decoder, v *stripe.Pay
 	for i := d.Object(&stripePaymentMethodDetailsBancontactFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBancontactFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BIC, codec2.DecodeString)
 		case 3:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 4:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 5:
-			payload.DecodeNullable(d, &v.IBANLast4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.IBANLast4, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.PreferredLanguage, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PreferredLanguage, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
@@ -2301,9 +2355,7 @@ func encodeStripePaymentMethodDetailsBillie(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2313,7 +2365,7 @@ func decodeStripePaymentMethodDetailsBillie(d *codec2.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsBillieFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBillieFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -2324,12 +2376,8 @@ func encodeStripePaymentMethodDetailsBizum(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2339,9 +2387,9 @@ func decodeStripePaymentMethodDetailsBizum(d *codec2.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsBizumFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBizumFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -2352,9 +2400,7 @@ func encodeStripePaymentMethodDetailsBlik(e *codec2.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2364,7 +2410,7 @@ func decodeStripePaymentMethodDetailsBlik(d *codec2.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsBlikFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsBlikFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		}
 	}
 }
@@ -2396,145 +2442,148 @@ func encodeStripePaymentMethodDetailsCard(e *codec2.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	if !v.AmountAuthorized.IsZero() {
-		payload.EncodeNullable(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
+	if !v.AmountRequested.IsZero() {
+		payload.EncodeNullable(e, `,"amount_requested":`, &v.AmountRequested, codec2.EncodeInt)
 	}
-	if !v.AuthorizationCode.IsZero() {
-		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	}
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
 	if v.CaptureBefore != nil {
 		codec2.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec2.EncodeInt)
 	}
-	if !v.Checks.IsZero() {
-		payload.EncodeNullable(e, `,"checks":`, &v.Checks, encodeStripePaymentMethodDetailsCardChecks)
+	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	if v.DecrementalAuthorization != nil {
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e, `,"decremental_authorization":`, v.DecrementalAuthorization)
 	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
+	if !v.Description.IsZero() {
+		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
 	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
 	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
 	if v.ExtendedAuthorization != nil {
-		encodeStripeCardDetailsExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
 	}
 	if !v.Fingerprint.IsZero() {
 		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	}
-	if !v.Funding.IsZero() {
-		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	if !v.Iin.IsZero() {
+		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	}
 	if v.IncrementalAuthorization != nil {
-		encodeStripeCardDetailsIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
 	}
-	if !v.Installments.IsZero() {
-		payload.EncodeNullable(e, `,"installments":`, &v.Installments, encodeStripePaymentMethodDetailsCardInstallments)
+	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
+	if !v.Issuer.IsZero() {
+		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
-	if !v.Mandate.IsZero() {
-		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
+	if !v.Moto.IsZero() {
+		payload.EncodeNullable(e, `,"moto":`, &v.Moto, codec2.EncodeBool)
 	}
 	if v.Multicapture != nil {
-		encodeStripeCardDetailsMulticapture(e, `,"multicapture":`, v.Multicapture)
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e, `,"multicapture":`, v.Multicapture)
 	}
-	if !v.Network.IsZero() {
-		payload.EncodeNullable(e, `,"network":`, &v.Network, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
 	if !v.NetworkToken.IsZero() {
 		payload.EncodeNullable(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
 	}
-	if !v.NetworkTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
 	if v.Overcapture != nil {
-		encodeStripeCardDetailsOvercapture(e, `,"overcapture":`, v.Overcapture)
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e, `,"overcapture":`, v.Overcapture)
 	}
-	if !v.RegulatedStatus.IsZero() {
-		payload.EncodeNullable(e, `,"regulated_status":`, &v.RegulatedStatus, codec2.EncodeString)
+	if v.PartialAuthorization != nil {
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e, `,"partial_authorization":`, v.PartialAuthorization)
 	}
-	if !v.ThreeDSecure.IsZero() {
-		payload.EncodeNullable(e, `,"three_d_secure":`, &v.ThreeDSecure, encodeStripeThreeDSecureDetailsCharge)
-	}
-	if !v.TransactionLinkID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec2.EncodeString)
-	}
-	if !v.Wallet.IsZero() {
-		payload.EncodeNullable(e, `,"wallet":`, &v.Wallet, encodeStripePaymentMethodDetailsCardWallet)
-	}
+	codec2.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec2.EncodeString)
+	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
+	codec2.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec2.EncodeString)
+	encodeStripePaymentMethodDetailsCardWallet(e, `,"wallet":`, v.Wallet)
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsCardFields = codec2.Fields{Names: []string{"amount_authorized", "authorization_code", "brand", "capture_before", "checks", "country", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "incremental_authorization", "installments", "last4", "mandate", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
+var stripePaymentMethodDetailsCardFields = codec2.Fields{Names: []string{"amount_authorized", "amount_requested", "authorization_code", "brand", "capture_before", "checks", "country", "decremental_authorization", "description", "exp_month", "exp_year", "extended_authorization", "fingerprint", "funding", "iin", "incremental_authorization", "installments", "issuer", "last4", "mandate", "moto", "multicapture", "network", "network_token", "network_transaction_id", "overcapture", "partial_authorization", "regulated_status", "three_d_secure", "transaction_link_id", "wallet"}}
 
 func decodeStripePaymentMethodDetailsCard(d *codec2.Decoder, v *stripe.PaymentMethodDetailsCard) {
 	for i := d.Object(&stripePaymentMethodDetailsCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AmountAuthorized, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.AmountAuthorized, codec2.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.AmountRequested, codec2.DecodeInt)
 		case 2:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthorizationCode, codec2.DecodeString)
 		case 3:
-			codec2.DecodePointer(d, &v.CaptureBefore, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
+			codec2.DecodePointer(d, &v.CaptureBefore, codec2.DecodeInt)
 		case 5:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Checks, decodeStripePaymentMethodDetailsCardChecks)
 		case 6:
-			codec2.DecodeInt(d, &v.ExpMonth)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 7:
-			codec2.DecodeInt(d, &v.ExpYear)
+			codec2.DecodePointer(d, &v.DecrementalAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
 		case 8:
-			codec2.DecodePointer(d, &v.ExtendedAuthorization, decodeStripeCardDetailsExtendedAuthorization)
+			payload.DecodeNullable(d, &v.Description, codec2.DecodeString)
 		case 9:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodeInt(d, &v.ExpMonth)
 		case 10:
-			payload.DecodeNullable(d, &v.Funding, codec2.DecodeString)
+			codec2.DecodeInt(d, &v.ExpYear)
 		case 11:
-			codec2.DecodePointer(d, &v.IncrementalAuthorization, decodeStripeCardDetailsIncrementalAuthorization)
+			codec2.DecodePointer(d, &v.ExtendedAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
 		case 12:
-			payload.DecodeNullable(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
+			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
 		case 13:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Funding, codec2.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Mandate, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Iin, codec2.DecodeString)
 		case 15:
-			codec2.DecodePointer(d, &v.Multicapture, decodeStripeCardDetailsMulticapture)
+			codec2.DecodePointer(d, &v.IncrementalAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 		case 16:
-			payload.DecodeNullable(d, &v.Network, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Installments, decodeStripePaymentMethodDetailsCardInstallments)
 		case 17:
-			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+			payload.DecodeNullable(d, &v.Issuer, codec2.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 19:
-			codec2.DecodePointer(d, &v.Overcapture, decodeStripeCardDetailsOvercapture)
+			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		case 20:
-			payload.DecodeNullable(d, &v.RegulatedStatus, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Moto, codec2.DecodeBool)
 		case 21:
-			payload.DecodeNullable(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+			codec2.DecodePointer(d, &v.Multicapture, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 		case 22:
-			payload.DecodeNullable(d, &v.TransactionLinkID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Network, codec2.DecodeString)
 		case 23:
-			payload.DecodeNullable(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
+			payload.DecodeNullable(d, &v.NetworkToken, decodeStripePaymentMethodDetailsCardNetworkToken)
+		case 24:
+			codec2.DecodePointer(d, &v.NetworkTransactionID, codec2.DecodeString)
+		case 25:
+			codec2.DecodePointer(d, &v.Overcapture, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+		case 26:
+			codec2.DecodePointer(d, &v.PartialAuthorization, decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
+		case 27:
+			codec2.DecodePointer(d, &v.RegulatedStatus, codec2.DecodeString)
+		case 28:
+			codec2.DecodePointer(d, &v.ThreeDSecure, decodeStripeThreeDSecureDetailsCharge)
+		case 29:
+			codec2.DecodePointer(d, &v.TransactionLinkID, codec2.DecodeString)
+		case 30:
+			codec2.DecodePointer(d, &v.Wallet, decodeStripePaymentMethodDetailsCardWallet)
 		}
 	}
 }
 
 func encodeStripePaymentMethodDetailsCardChecks(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardChecks) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.AddressLine1Check.IsZero() {
-		payload.EncodeNullable(e, `,"address_line1_check":`, &v.AddressLine1Check, codec2.EncodeString)
-	}
-	if !v.AddressPostalCodeCheck.IsZero() {
-		payload.EncodeNullable(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec2.EncodeString)
-	}
-	if !v.CVCCheck.IsZero() {
-		payload.EncodeNullable(e, `,"cvc_check":`, &v.CVCCheck, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"address_line1_check":`, &v.AddressLine1Check, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"cvc_check":`, &v.CVCCheck, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2544,16 +2593,16 @@ func decodeStripePaymentMethodDetailsCardChecks(d *codec2.Decoder, v *stripe.Pay
 	for i := d.Object(&stripePaymentMethodDetailsCardChecksFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardChecksFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AddressLine1Check, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AddressLine1Check, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.AddressPostalCodeCheck, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AddressPostalCodeCheck, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.CVCCheck, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.CVCCheck, codec2.DecodeString)
 		}
 	}
 }
 
-func encodeStripeCardDetailsExtendedAuthorization(e *codec2.Encoder, key string, v *stripe.CardDetailsExtendedAuthorization) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -2563,10 +2612,10 @@ func encodeStripeCardDetailsExtendedAuthorization(e *codec2.Encoder, key string,
 	e.Close(start)
 }
 
-var stripeCardDetailsExtendedAuthorizationFields = codec2.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields = codec2.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsExtendedAuthorization(d *codec2.Decoder, v *stripe.CardDetailsExtendedAuthorization) {
-	for i := d.Object(&stripeCardDetailsExtendedAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsExtendedAuthorizationFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorizationFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeString(d, &v.Status)
@@ -2574,7 +2623,7 @@ func decodeStripeCardDetailsExtendedAuthorization(d *codec2.Decoder, v *stripe.C
 	}
 }
 
-func encodeStripeCardDetailsIncrementalAuthorization(e *codec2.Encoder, key string, v *stripe.CardDetailsIncrementalAuthorization) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -2584,10 +2633,31 @@ func encodeStripeCardDetailsIncrementalAuthorization(e *codec2.Encoder, key stri
 	e.Close(start)
 }
 
-var stripeCardDetailsIncrementalAuthorizationFields = codec2.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields = codec2.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsIncrementalAuthorization(d *codec2.Decoder, v *stripe.CardDetailsIncrementalAuthorization) {
-	for i := d.Object(&stripeCardDetailsIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripeCardDetailsIncrementalAuthorizationFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodeString(d, &v.Status)
+		}
+	}
+}
+
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields = codec2.Fields{Names: []string{"status"}}
+
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorizationFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeString(d, &v.Status)
@@ -2596,10 +2666,12 @@ func decodeStripeCardDetailsIncrementalAuthorization(d *codec2.Decoder, v *strip
 }
 
 func encodeStripePaymentMethodDetailsCardInstallments(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardInstallments) {
-	start := e.Open(key)
-	if !v.Plan.IsZero() {
-		payload.EncodeNullable(e, `,"plan":`, &v.Plan, encodeStripePaymentMethodDetailsCardInstallmentsPlan)
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	encodeStripePaymentMethodDetailsCardInstallmentsPlan(e, `,"plan":`, v.Plan)
 	e.Close(start)
 }
 
@@ -2609,19 +2681,19 @@ func decodeStripePaymentMethodDetailsCardInstallments(d *codec2.Decoder, v *stri
 	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
+			codec2.DecodePointer(d, &v.Plan, decodeStripePaymentMethodDetailsCardInstallmentsPlan)
 		}
 	}
 }
 
 func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardInstallmentsPlan) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.Count.IsZero() {
-		payload.EncodeNullable(e, `,"count":`, &v.Count, codec2.EncodeInt)
-	}
-	if !v.Interval.IsZero() {
-		payload.EncodeNullable(e, `,"interval":`, &v.Interval, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"count":`, &v.Count, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"interval":`, &v.Interval, codec2.EncodeString)
 	codec2.EncodeString(e, `,"type":`, &v.Type)
 	e.Close(start)
 }
@@ -2632,16 +2704,16 @@ func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec2.Decoder, v *
 	for i := d.Object(&stripePaymentMethodDetailsCardInstallmentsPlanFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardInstallmentsPlanFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Count, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.Count, codec2.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Interval, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Interval, codec2.DecodeString)
 		case 2:
 			codec2.DecodeString(d, &v.Type)
 		}
 	}
 }
 
-func encodeStripeCardDetailsMulticapture(e *codec2.Encoder, key string, v *stripe.CardDetailsMulticapture) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -2651,10 +2723,10 @@ func encodeStripeCardDetailsMulticapture(e *codec2.Encoder, key string, v *strip
 	e.Close(start)
 }
 
-var stripeCardDetailsMulticaptureFields = codec2.Fields{Names: []string{"status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields = codec2.Fields{Names: []string{"status"}}
 
-func decodeStripeCardDetailsMulticapture(d *codec2.Decoder, v *stripe.CardDetailsMulticapture) {
-	for i := d.Object(&stripeCardDetailsMulticaptureFields); i >= 0; i = d.Next(&stripeCardDetailsMulticaptureFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticaptureFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeString(d, &v.Status)
@@ -2679,7 +2751,7 @@ func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec2.Decoder, v *stri
 	}
 }
 
-func encodeStripeCardDetailsOvercapture(e *codec2.Encoder, key string, v *stripe.CardDetailsOvercapture) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -2690,10 +2762,10 @@ func encodeStripeCardDetailsOvercapture(e *codec2.Encoder, key string, v *stripe
 	e.Close(start)
 }
 
-var stripeCardDetailsOvercaptureFields = codec2.Fields{Names: []string{"maximum_amount_capturable", "status"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields = codec2.Fields{Names: []string{"maximum_amount_capturable", "status"}}
 
-func decodeStripeCardDetailsOvercapture(d *codec2.Decoder, v *stripe.CardDetailsOvercapture) {
-	for i := d.Object(&stripeCardDetailsOvercaptureFields); i >= 0; i = d.Next(&stripeCardDetailsOvercaptureFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercaptureFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeInt(d, &v.MaximumAmountCapturable)
@@ -2703,32 +2775,43 @@ func decodeStripeCardDetailsOvercapture(d *codec2.Decoder, v *stripe.CardDetails
 	}
 }
 
-func encodeStripeThreeDSecureDetailsCharge(e *codec2.Encoder, key string, v *stripe.ThreeDSecureDetailsCharge) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.AuthenticationFlow.IsZero() {
-		payload.EncodeNullable(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec2.EncodeString)
+	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields = codec2.Fields{Names: []string{"status"}}
+
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorizationFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodeString(d, &v.Status)
+		}
 	}
-	if !v.ElectronicCommerceIndicator.IsZero() {
-		payload.EncodeNullable(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec2.EncodeString)
+}
+
+func encodeStripeThreeDSecureDetailsCharge(e *codec2.Encoder, key string, v *stripe.ThreeDSecureDetailsCharge) {
+	if v == nil {
+		e.Null(key)
+		return
 	}
-	if !v.ExemptionIndicator.IsZero() {
-		payload.EncodeNullable(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec2.EncodeString)
-	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec2.EncodeString)
 	if v.ExemptionIndicatorApplied != nil {
 		codec2.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec2.EncodeBool)
 	}
-	if !v.Result.IsZero() {
-		payload.EncodeNullable(e, `,"result":`, &v.Result, codec2.EncodeString)
-	}
-	if !v.ResultReason.IsZero() {
-		payload.EncodeNullable(e, `,"result_reason":`, &v.ResultReason, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
-	if !v.Version.IsZero() {
-		payload.EncodeNullable(e, `,"version":`, &v.Version, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"result":`, &v.Result, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"version":`, &v.Version, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2738,26 +2821,30 @@ func decodeStripeThreeDSecureDetailsCharge(d *codec2.Decoder, v *stripe.ThreeDSe
 	for i := d.Object(&stripeThreeDSecureDetailsChargeFields); i >= 0; i = d.Next(&stripeThreeDSecureDetailsChargeFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AuthenticationFlow, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthenticationFlow, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ElectronicCommerceIndicator, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ElectronicCommerceIndicator, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExemptionIndicator, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ExemptionIndicator, codec2.DecodeString)
 		case 3:
 			codec2.DecodePointer(d, &v.ExemptionIndicatorApplied, codec2.DecodeBool)
 		case 4:
-			payload.DecodeNullable(d, &v.Result, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Result, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.ResultReason, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ResultReason, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.Version, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Version, codec2.DecodeString)
 		}
 	}
 }
 
 func encodeStripePaymentMethodDetailsCardWallet(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWallet) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if len(v.AmexExpressCheckout) != 0 {
 		codec2.EncodeRaw(e, `,"amex_express_checkout":`, &v.AmexExpressCheckout)
@@ -2765,9 +2852,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec2.Encoder, key string, v
 	if len(v.ApplePay) != 0 {
 		codec2.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
 	}
-	if !v.DynamicLast4.IsZero() {
-		payload.EncodeNullable(e, `,"dynamic_last4":`, &v.DynamicLast4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"dynamic_last4":`, &v.DynamicLast4, codec2.EncodeString)
 	if len(v.GooglePay) != 0 {
 		codec2.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
@@ -2797,7 +2882,7 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec2.Decoder, v *stripe.Pay
 		case 1:
 			codec2.DecodeRaw(d, &v.ApplePay)
 		case 2:
-			payload.DecodeNullable(d, &v.DynamicLast4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.DynamicLast4, codec2.DecodeString)
 		case 3:
 			codec2.DecodeRaw(d, &v.GooglePay)
 		case 4:
@@ -2820,9 +2905,7 @@ func encodeStripePaymentMethodDetailsCardWalletLink(e *codec2.Encoder, key strin
 		return
 	}
 	start := e.Open(key)
-	if !v.FundingSourceGroup.IsZero() {
-		payload.EncodeNullable(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2832,7 +2915,7 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec2.Decoder, v *stripe
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletLinkFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.FundingSourceGroup, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.FundingSourceGroup, codec2.DecodeString)
 		}
 	}
 }
@@ -2843,18 +2926,10 @@ func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec2.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	if !v.BillingAddress.IsZero() {
-		payload.EncodeNullable(e, `,"billing_address":`, &v.BillingAddress, encodeStripeAddress)
-	}
-	if !v.Email.IsZero() {
-		payload.EncodeNullable(e, `,"email":`, &v.Email, codec2.EncodeString)
-	}
-	if !v.Name.IsZero() {
-		payload.EncodeNullable(e, `,"name":`, &v.Name, codec2.EncodeString)
-	}
-	if !v.ShippingAddress.IsZero() {
-		payload.EncodeNullable(e, `,"shipping_address":`, &v.ShippingAddress, encodeStripeAddress)
-	}
+	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
+	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
+	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
 
@@ -2864,13 +2939,13 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec2.Decoder, v *
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletMasterpassFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletMasterpassFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+			codec2.DecodePointer(d, &v.BillingAddress, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Email, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Name, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+			codec2.DecodePointer(d, &v.ShippingAddress, decodeStripeAddress)
 		}
 	}
 }
@@ -2881,18 +2956,10 @@ func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec2.Encoder, k
 		return
 	}
 	start := e.Open(key)
-	if !v.BillingAddress.IsZero() {
-		payload.EncodeNullable(e, `,"billing_address":`, &v.BillingAddress, encodeStripeAddress)
-	}
-	if !v.Email.IsZero() {
-		payload.EncodeNullable(e, `,"email":`, &v.Email, codec2.EncodeString)
-	}
-	if !v.Name.IsZero() {
-		payload.EncodeNullable(e, `,"name":`, &v.Name, codec2.EncodeString)
-	}
-	if !v.ShippingAddress.IsZero() {
-		payload.EncodeNullable(e, `,"shipping_address":`, &v.ShippingAddress, encodeStripeAddress)
-	}
+	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
+	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
+	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
 
@@ -2902,13 +2969,13 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec2.Decoder, v
 	for i := d.Object(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardWalletVisaCheckoutFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BillingAddress, decodeStripeAddress)
+			codec2.DecodePointer(d, &v.BillingAddress, decodeStripeAddress)
 		case 1:
-			payload.DecodeNullable(d, &v.Email, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Email, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Name, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Name, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.ShippingAddress, decodeStripeAddress)
+			codec2.DecodePointer(d, &v.ShippingAddress, decodeStripeAddress)
 		}
 	}
 }
@@ -2919,148 +2986,121 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec2.Encoder, key string, 
 		return
 	}
 	start := e.Open(key)
-	if !v.AmountAuthorized.IsZero() {
-		payload.EncodeNullable(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
-	}
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	}
-	if !v.BrandProduct.IsZero() {
-		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
 	if v.CaptureBefore != nil {
 		codec2.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec2.EncodeInt)
 	}
-	if !v.CardholderName.IsZero() {
-		payload.EncodeNullable(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
-	if !v.EmvAuthData.IsZero() {
-		payload.EncodeNullable(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
 	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
 	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Funding.IsZero() {
-		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	}
-	if !v.GeneratedCard.IsZero() {
-		payload.EncodeNullable(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	if !v.Iin.IsZero() {
+		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	}
 	codec2.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if v.Location != nil {
 		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
 	}
-	if !v.Network.IsZero() {
-		payload.EncodeNullable(e, `,"network":`, &v.Network, codec2.EncodeString)
-	}
-	if !v.NetworkTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
-	}
-	if !v.Offline.IsZero() {
-		payload.EncodeNullable(e, `,"offline":`, &v.Offline, encodeStripePaymentMethodDetailsCardPresentOffline)
-	}
+	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
+	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	codec2.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
-	if !v.PreferredLocales.IsZero() {
-		payload.EncodeNullable(e, `,"preferred_locales":`, &v.PreferredLocales, encodeStringSlice)
-	}
-	if !v.ReadMethod.IsZero() {
-		payload.EncodeNullable(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	}
+	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
-	if !v.Receipt.IsZero() {
-		payload.EncodeNullable(e, `,"receipt":`, &v.Receipt, encodeStripePaymentMethodDetailsCardPresentReceipt)
-	}
+	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
 	if v.Wallet != nil {
-		encodeStripeCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
+		encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
 	}
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsCardPresentFields = codec2.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
+var stripePaymentMethodDetailsCardPresentFields = codec2.Fields{Names: []string{"amount_authorized", "brand", "brand_product", "capture_before", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "iin", "incremental_authorization_supported", "issuer", "last4", "location", "network", "network_transaction_id", "offline", "overcapture_supported", "preferred_locales", "read_method", "reader", "receipt", "wallet"}}
 
 func decodeStripePaymentMethodDetailsCardPresent(d *codec2.Decoder, v *stripe.PaymentMethodDetailsCardPresent) {
 	for i := d.Object(&stripePaymentMethodDetailsCardPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AmountAuthorized, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.AmountAuthorized, codec2.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BrandProduct, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BrandProduct, codec2.DecodeString)
 		case 3:
 			codec2.DecodePointer(d, &v.CaptureBefore, codec2.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.CardholderName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.CardholderName, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 6:
 			payload.DecodeNullable(d, &v.Description, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.EmvAuthData, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.EmvAuthData, codec2.DecodeString)
 		case 8:
 			codec2.DecodeInt(d, &v.ExpMonth)
 		case 9:
 			codec2.DecodeInt(d, &v.ExpYear)
 		case 10:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 11:
-			payload.DecodeNullable(d, &v.Funding, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Funding, codec2.DecodeString)
 		case 12:
-			payload.DecodeNullable(d, &v.GeneratedCard, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.GeneratedCard, codec2.DecodeString)
 		case 13:
-			codec2.DecodeBool(d, &v.IncrementalAuthorizationSupported)
+			payload.DecodeNullable(d, &v.Iin, codec2.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Issuer, codec2.DecodeString)
+			codec2.DecodeBool(d, &v.IncrementalAuthorizationSupported)
 		case 15:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Issuer, codec2.DecodeString)
 		case 16:
-			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 17:
-			payload.DecodeNullable(d, &v.Network, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Network, codec2.DecodeString)
 		case 19:
-			payload.DecodeNullable(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
+			codec2.DecodePointer(d, &v.NetworkTransactionID, codec2.DecodeString)
 		case 20:
-			codec2.DecodeBool(d, &v.OvercaptureSupported)
+			codec2.DecodePointer(d, &v.Offline, decodeStripePaymentMethodDetailsCardPresentOffline)
 		case 21:
-			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+			codec2.DecodeBool(d, &v.OvercaptureSupported)
 		case 22:
-			payload.DecodeNullable(d, &v.ReadMethod, codec2.DecodeString)
+			codec2.DecodeSlice(d, &v.PreferredLocales, codec2.DecodeString)
 		case 23:
-			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReadMethod, codec2.DecodeString)
 		case 24:
-			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
 		case 25:
-			codec2.DecodePointer(d, &v.Wallet, decodeStripeCardPresentCommonWallet)
+			codec2.DecodePointer(d, &v.Receipt, decodeStripePaymentMethodDetailsCardPresentReceipt)
+		case 26:
+			codec2.DecodePointer(d, &v.Wallet, decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 		}
 	}
 }
 
 func encodeStripePaymentMethodDetailsCardPresentOffline(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresentOffline) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.StoredAt.IsZero() {
-		payload.EncodeNullable(e, `,"stored_at":`, &v.StoredAt, codec2.EncodeInt)
-	}
-	if !v.Type.IsZero() {
-		payload.EncodeNullable(e, `,"type":`, &v.Type, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"stored_at":`, &v.StoredAt, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3070,50 +3110,30 @@ func decodeStripePaymentMethodDetailsCardPresentOffline(d *codec2.Decoder, v *st
 	for i := d.Object(&stripePaymentMethodDetailsCardPresentOfflineFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCardPresentOfflineFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.StoredAt, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.StoredAt, codec2.DecodeInt)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Type, codec2.DecodeString)
 		}
 	}
 }
 
-func encodeStringSlice(e *codec2.Encoder, key string, v *[]string) {
-	codec2.EncodeSlice(e, key, v, codec2.EncodeString)
-}
-
-func decodeStringSlice(d *codec2.Decoder, v *[]string) {
-	codec2.DecodeSlice(d, v, codec2.DecodeString)
-}
-
 func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresentReceipt) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if v.AccountType != nil {
 		codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
 	}
-	if !v.ApplicationCryptogram.IsZero() {
-		payload.EncodeNullable(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
-	}
-	if !v.ApplicationPreferredName.IsZero() {
-		payload.EncodeNullable(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
-	}
-	if !v.AuthorizationCode.IsZero() {
-		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	}
-	if !v.AuthorizationResponseCode.IsZero() {
-		payload.EncodeNullable(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
-	}
-	if !v.CardholderVerificationMethod.IsZero() {
-		payload.EncodeNullable(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
-	}
-	if !v.DedicatedFileName.IsZero() {
-		payload.EncodeNullable(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
-	}
-	if !v.TerminalVerificationResults.IsZero() {
-		payload.EncodeNullable(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
-	}
-	if !v.TransactionStatusInformation.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3125,26 +3145,26 @@ func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec2.Decoder, v *st
 		case 0:
 			codec2.DecodePointer(d, &v.AccountType, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ApplicationCryptogram, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ApplicationPreferredName, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthorizationCode, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthorizationResponseCode, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.CardholderVerificationMethod, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.DedicatedFileName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.DedicatedFileName, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TerminalVerificationResults, codec2.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionStatusInformation, codec2.DecodeString)
 		}
 	}
 }
 
-func encodeStripeCardPresentCommonWallet(e *codec2.Encoder, key string, v *stripe.CardPresentCommonWallet) {
+func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -3154,10 +3174,10 @@ func encodeStripeCardPresentCommonWallet(e *codec2.Encoder, key string, v *strip
 	e.Close(start)
 }
 
-var stripeCardPresentCommonWalletFields = codec2.Fields{Names: []string{"type"}}
+var stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields = codec2.Fields{Names: []string{"type"}}
 
-func decodeStripeCardPresentCommonWallet(d *codec2.Decoder, v *stripe.CardPresentCommonWallet) {
-	for i := d.Object(&stripeCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripeCardPresentCommonWalletFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWalletFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeString(d, &v.Type)
@@ -3171,15 +3191,9 @@ func encodeStripePaymentMethodDetailsCashapp(e *codec2.Encoder, key string, v *s
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.Cashtag.IsZero() {
-		payload.EncodeNullable(e, `,"cashtag":`, &v.Cashtag, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3189,11 +3203,11 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec2.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsCashappFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsCashappFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Cashtag, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Cashtag, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -3242,12 +3256,8 @@ func encodeStripePaymentMethodDetailsEps(e *codec2.Encoder, key string, v *strip
 		return
 	}
 	start := e.Open(key)
-	if !v.Bank.IsZero() {
-		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3257,9 +3267,9 @@ func decodeStripePaymentMethodDetailsEps(d *codec2.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsEpsFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsEpsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Bank, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
@@ -3270,22 +3280,23 @@ func encodeStripePaymentMethodDetailsFpx(e *codec2.Encoder, key string, v *strip
 		return
 	}
 	start := e.Open(key)
+	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
 	codec2.EncodeString(e, `,"bank":`, &v.Bank)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsFpxFields = codec2.Fields{Names: []string{"bank", "transaction_id"}}
+var stripePaymentMethodDetailsFpxFields = codec2.Fields{Names: []string{"account_holder_type", "bank", "transaction_id"}}
 
 func decodeStripePaymentMethodDetailsFpx(d *codec2.Decoder, v *stripe.PaymentMethodDetailsFpx) {
 	for i := d.Object(&stripePaymentMethodDetailsFpxFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsFpxFields, i) {
 		switch i {
 		case 0:
-			codec2.DecodeString(d, &v.Bank)
+			codec2.DecodePointer(d, &v.AccountHolderType, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodeString(d, &v.Bank)
+		case 2:
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -3296,18 +3307,10 @@ func encodeStripePaymentMethodDetailsGiropay(e *codec2.Encoder, key string, v *s
 		return
 	}
 	start := e.Open(key)
-	if !v.BankCode.IsZero() {
-		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if !v.BIC.IsZero() {
-		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3317,13 +3320,13 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec2.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsGiropayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGiropayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BIC, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
@@ -3334,9 +3337,7 @@ func encodeStripePaymentMethodDetailsGrabpay(e *codec2.Encoder, key string, v *s
 		return
 	}
 	start := e.Open(key)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3346,7 +3347,46 @@ func decodeStripePaymentMethodDetailsGrabpay(d *codec2.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsGrabpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsGrabpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsIDBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec2.EncodeString(e, `,"account_number":`, &v.AccountNumber)
+	codec2.EncodeString(e, `,"bank":`, &v.Bank)
+	if v.BankCode != nil {
+		codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
+	}
+	if v.BankName != nil {
+		codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	}
+	if v.DisplayName != nil {
+		codec2.EncodePointer(e, `,"display_name":`, &v.DisplayName, codec2.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsIDBankTransferFields = codec2.Fields{Names: []string{"account_number", "bank", "bank_code", "bank_name", "display_name"}}
+
+func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec2.Decoder, v *stripe.PaymentMethodDetailsIDBankTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsIDBankTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIDBankTransferFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodeString(d, &v.AccountNumber)
+		case 1:
+			codec2.DecodeString(d, &v.Bank)
+		case 2:
+			codec2.DecodePointer(d, &v.BankCode, codec2.DecodeString)
+		case 3:
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
+		case 4:
+			codec2.DecodePointer(d, &v.DisplayName, codec2.DecodeString)
 		}
 	}
 }
@@ -3357,27 +3397,13 @@ func encodeStripePaymentMethodDetailsIdeal(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	if !v.Bank.IsZero() {
-		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	}
-	if !v.BIC.IsZero() {
-		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	}
-	if !v.GeneratedSEPADebit.IsZero() {
-		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
-	}
-	if !v.GeneratedSEPADebitMandate.IsZero() {
-		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	}
-	if !v.IBANLast4.IsZero() {
-		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3387,19 +3413,19 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec2.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsIdealFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsIdealFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Bank, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BIC, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BIC, codec2.DecodeString)
 		case 2:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 3:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 4:
-			payload.DecodeNullable(d, &v.IBANLast4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.IBANLast4, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
@@ -3410,138 +3436,105 @@ func encodeStripePaymentMethodDetailsInteracPresent(e *codec2.Encoder, key strin
 		return
 	}
 	start := e.Open(key)
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	}
-	if !v.CardholderName.IsZero() {
-		payload.EncodeNullable(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
-	if !v.EmvAuthData.IsZero() {
-		payload.EncodeNullable(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
 	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
 	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Funding.IsZero() {
-		payload.EncodeNullable(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	}
-	if !v.GeneratedCard.IsZero() {
-		payload.EncodeNullable(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	if !v.Iin.IsZero() {
+		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	}
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if v.Location != nil {
 		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
 	}
-	if !v.Network.IsZero() {
-		payload.EncodeNullable(e, `,"network":`, &v.Network, codec2.EncodeString)
-	}
-	if !v.NetworkTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
-	}
-	if !v.PreferredLocales.IsZero() {
-		payload.EncodeNullable(e, `,"preferred_locales":`, &v.PreferredLocales, encodeStringSlice)
-	}
-	if !v.ReadMethod.IsZero() {
-		payload.EncodeNullable(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
+	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
-	if !v.Receipt.IsZero() {
-		payload.EncodeNullable(e, `,"receipt":`, &v.Receipt, encodeStripePaymentMethodDetailsInteracPresentReceipt)
-	}
+	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsInteracPresentFields = codec2.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
+var stripePaymentMethodDetailsInteracPresentFields = codec2.Fields{Names: []string{"brand", "cardholder_name", "country", "description", "emv_auth_data", "exp_month", "exp_year", "fingerprint", "funding", "generated_card", "iin", "issuer", "last4", "location", "network", "network_transaction_id", "preferred_locales", "read_method", "reader", "receipt"}}
 
 func decodeStripePaymentMethodDetailsInteracPresent(d *codec2.Decoder, v *stripe.PaymentMethodDetailsInteracPresent) {
 	for i := d.Object(&stripePaymentMethodDetailsInteracPresentFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsInteracPresentFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.CardholderName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.CardholderName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 3:
 			payload.DecodeNullable(d, &v.Description, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.EmvAuthData, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.EmvAuthData, codec2.DecodeString)
 		case 5:
 			codec2.DecodeInt(d, &v.ExpMonth)
 		case 6:
 			codec2.DecodeInt(d, &v.ExpYear)
 		case 7:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.Funding, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Funding, codec2.DecodeString)
 		case 9:
-			payload.DecodeNullable(d, &v.GeneratedCard, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.GeneratedCard, codec2.DecodeString)
 		case 10:
-			payload.DecodeNullable(d, &v.Issuer, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Iin, codec2.DecodeString)
 		case 11:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Issuer, codec2.DecodeString)
 		case 12:
-			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 13:
-			payload.DecodeNullable(d, &v.Network, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.NetworkTransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Network, codec2.DecodeString)
 		case 15:
-			payload.DecodeNullable(d, &v.PreferredLocales, decodeStringSlice)
+			codec2.DecodePointer(d, &v.NetworkTransactionID, codec2.DecodeString)
 		case 16:
-			payload.DecodeNullable(d, &v.ReadMethod, codec2.DecodeString)
+			codec2.DecodeSlice(d, &v.PreferredLocales, codec2.DecodeString)
 		case 17:
-			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReadMethod, codec2.DecodeString)
 		case 18:
-			payload.DecodeNullable(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
+			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
+		case 19:
+			codec2.DecodePointer(d, &v.Receipt, decodeStripePaymentMethodDetailsInteracPresentReceipt)
 		}
 	}
 }
 
 func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresentReceipt) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if v.AccountType != nil {
 		codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
 	}
-	if !v.ApplicationCryptogram.IsZero() {
-		payload.EncodeNullable(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
-	}
-	if !v.ApplicationPreferredName.IsZero() {
-		payload.EncodeNullable(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
-	}
-	if !v.AuthorizationCode.IsZero() {
-		payload.EncodeNullable(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	}
-	if !v.AuthorizationResponseCode.IsZero() {
-		payload.EncodeNullable(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
-	}
-	if !v.CardholderVerificationMethod.IsZero() {
-		payload.EncodeNullable(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
-	}
-	if !v.DedicatedFileName.IsZero() {
-		payload.EncodeNullable(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
-	}
-	if !v.TerminalVerificationResults.IsZero() {
-		payload.EncodeNullable(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
-	}
-	if !v.TransactionStatusInformation.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3553,21 +3546,21 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec2.Decoder, v 
 		case 0:
 			codec2.DecodePointer(d, &v.AccountType, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ApplicationCryptogram, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ApplicationCryptogram, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ApplicationPreferredName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ApplicationPreferredName, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.AuthorizationCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthorizationCode, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.AuthorizationResponseCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AuthorizationResponseCode, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.CardholderVerificationMethod, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.CardholderVerificationMethod, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.DedicatedFileName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.DedicatedFileName, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.TerminalVerificationResults, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TerminalVerificationResults, codec2.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.TransactionStatusInformation, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionStatusInformation, codec2.DecodeString)
 		}
 	}
 }
@@ -3578,12 +3571,8 @@ func encodeStripePaymentMethodDetailsKakaoPay(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3593,9 +3582,9 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec2.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsKakaoPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKakaoPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -3609,15 +3598,9 @@ func encodeStripePaymentMethodDetailsKlarna(e *codec2.Encoder, key string, v *st
 	if v.Location != nil {
 		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
 	}
-	if !v.PayerDetails.IsZero() {
-		payload.EncodeNullable(e, `,"payer_details":`, &v.PayerDetails, encodeStripeKlarnaPayerDetails)
-	}
-	if !v.PaymentMethodCategory.IsZero() {
-		payload.EncodeNullable(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec2.EncodeString)
-	}
-	if !v.PreferredLocale.IsZero() {
-		payload.EncodeNullable(e, `,"preferred_locale":`, &v.PreferredLocale, codec2.EncodeString)
-	}
+	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
+	codec2.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec2.EncodeString)
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
@@ -3632,11 +3615,11 @@ func decodeStripePaymentMethodDetailsKlarna(d *codec2.Decoder, v *stripe.Payment
 		case 0:
 			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
+			codec2.DecodePointer(d, &v.PayerDetails, decodeStripeKlarnaPayerDetails)
 		case 2:
-			payload.DecodeNullable(d, &v.PaymentMethodCategory, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PaymentMethodCategory, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PreferredLocale, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PreferredLocale, codec2.DecodeString)
 		case 4:
 			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
 		}
@@ -3644,10 +3627,12 @@ func decodeStripePaymentMethodDetailsKlarna(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripeKlarnaPayerDetails(e *codec2.Encoder, key string, v *stripe.KlarnaPayerDetails) {
-	start := e.Open(key)
-	if !v.Address.IsZero() {
-		payload.EncodeNullable(e, `,"address":`, &v.Address, encodeStripeKlarnaAddress)
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	encodeStripeKlarnaAddress(e, `,"address":`, v.Address)
 	e.Close(start)
 }
 
@@ -3657,16 +3642,18 @@ func decodeStripeKlarnaPayerDetails(d *codec2.Decoder, v *stripe.KlarnaPayerDeta
 	for i := d.Object(&stripeKlarnaPayerDetailsFields); i >= 0; i = d.Next(&stripeKlarnaPayerDetailsFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Address, decodeStripeKlarnaAddress)
+			codec2.DecodePointer(d, &v.Address, decodeStripeKlarnaAddress)
 		}
 	}
 }
 
 func encodeStripeKlarnaAddress(e *codec2.Encoder, key string, v *stripe.KlarnaAddress) {
-	start := e.Open(key)
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3676,7 +3663,7 @@ func decodeStripeKlarnaAddress(d *codec2.Decoder, v *stripe.KlarnaAddress) {
 	for i := d.Object(&stripeKlarnaAddressFields); i >= 0; i = d.Next(&stripeKlarnaAddressFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		}
 	}
 }
@@ -3687,9 +3674,7 @@ func encodeStripePaymentMethodDetailsKonbini(e *codec2.Encoder, key string, v *s
 		return
 	}
 	start := e.Open(key)
-	if !v.Store.IsZero() {
-		payload.EncodeNullable(e, `,"store":`, &v.Store, encodeStripeKonbiniDetailsStore)
-	}
+	encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e, `,"store":`, v.Store)
 	e.Close(start)
 }
 
@@ -3699,26 +3684,28 @@ func decodeStripePaymentMethodDetailsKonbini(d *codec2.Decoder, v *stripe.Paymen
 	for i := d.Object(&stripePaymentMethodDetailsKonbiniFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKonbiniFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Store, decodeStripeKonbiniDetailsStore)
+			codec2.DecodePointer(d, &v.Store, decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore)
 		}
 	}
 }
 
-func encodeStripeKonbiniDetailsStore(e *codec2.Encoder, key string, v *stripe.KonbiniDetailsStore) {
-	start := e.Open(key)
-	if !v.Chain.IsZero() {
-		payload.EncodeNullable(e, `,"chain":`, &v.Chain, codec2.EncodeString)
+func encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore) {
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"chain":`, &v.Chain, codec2.EncodeString)
 	e.Close(start)
 }
 
-var stripeKonbiniDetailsStoreFields = codec2.Fields{Names: []string{"chain"}}
+var stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields = codec2.Fields{Names: []string{"chain"}}
 
-func decodeStripeKonbiniDetailsStore(d *codec2.Decoder, v *stripe.KonbiniDetailsStore) {
-	for i := d.Object(&stripeKonbiniDetailsStoreFields); i >= 0; i = d.Next(&stripeKonbiniDetailsStoreFields, i) {
+func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d *codec2.Decoder, v *stripe.PaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore) {
+	for i := d.Object(&stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields); i >= 0; i = d.Next(&stripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStoreFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Chain, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Chain, codec2.DecodeString)
 		}
 	}
 }
@@ -3729,18 +3716,10 @@ func encodeStripePaymentMethodDetailsKrCard(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	}
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3750,13 +3729,13 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec2.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsKrCardFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsKrCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -3767,9 +3746,7 @@ func encodeStripePaymentMethodDetailsLink(e *codec2.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	if v.FundingSourceGroup != nil {
 		codec2.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
 	}
@@ -3782,7 +3759,7 @@ func decodeStripePaymentMethodDetailsLink(d *codec2.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsLinkFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsLinkFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 1:
 			codec2.DecodePointer(d, &v.FundingSourceGroup, codec2.DecodeString)
 		}
@@ -3795,9 +3772,7 @@ func encodeStripePaymentMethodDetailsMobilepay(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.Card.IsZero() {
-		payload.EncodeNullable(e, `,"card":`, &v.Card, encodeStripeInternalCard)
-	}
+	encodeStripeInternalCard(e, `,"card":`, v.Card)
 	e.Close(start)
 }
 
@@ -3807,28 +3782,22 @@ func decodeStripePaymentMethodDetailsMobilepay(d *codec2.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsMobilepayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMobilepayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Card, decodeStripeInternalCard)
+			codec2.DecodePointer(d, &v.Card, decodeStripeInternalCard)
 		}
 	}
 }
 
 func encodeStripeInternalCard(e *codec2.Encoder, key string, v *stripe.InternalCard) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
-	if !v.Brand.IsZero() {
-		payload.EncodeNullable(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
-	if !v.ExpMonth.IsZero() {
-		payload.EncodeNullable(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
-	}
-	if !v.ExpYear.IsZero() {
-		payload.EncodeNullable(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3838,15 +3807,15 @@ func decodeStripeInternalCard(d *codec2.Decoder, v *stripe.InternalCard) {
 	for i := d.Object(&stripeInternalCardFields); i >= 0; i = d.Next(&stripeInternalCardFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Brand, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Brand, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ExpMonth, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.ExpMonth, codec2.DecodeInt)
 		case 3:
-			payload.DecodeNullable(d, &v.ExpYear, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.ExpYear, codec2.DecodeInt)
 		case 4:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		}
 	}
 }
@@ -3857,12 +3826,8 @@ func encodeStripePaymentMethodDetailsMultibanco(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	if !v.Entity.IsZero() {
-		payload.EncodeNullable(e, `,"entity":`, &v.Entity, codec2.EncodeString)
-	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"entity":`, &v.Entity, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3872,9 +3837,9 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec2.Decoder, v *stripe.Pay
 	for i := d.Object(&stripePaymentMethodDetailsMultibancoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsMultibancoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Entity, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Entity, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		}
 	}
 }
@@ -3885,12 +3850,8 @@ func encodeStripePaymentMethodDetailsNaverPay(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3900,9 +3861,9 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec2.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsNaverPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNaverPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -3913,9 +3874,7 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec2.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	if !v.AccountHolderName.IsZero() {
-		payload.EncodeNullable(e, `,"account_holder_name":`, &v.AccountHolderName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec2.EncodeString)
 	codec2.EncodeString(e, `,"bank_code":`, &v.BankCode)
 	codec2.EncodeString(e, `,"bank_name":`, &v.BankName)
 	codec2.EncodeString(e, `,"branch_code":`, &v.BranchCode)
@@ -3923,9 +3882,7 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec2.Encoder, key string
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
 	codec2.EncodeString(e, `,"last4":`, &v.Last4)
-	if !v.Suffix.IsZero() {
-		payload.EncodeNullable(e, `,"suffix":`, &v.Suffix, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"suffix":`, &v.Suffix, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3935,7 +3892,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec2.Decoder, v *stripe.
 	for i := d.Object(&stripePaymentMethodDetailsNzBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsNzBankAccountFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AccountHolderName, codec2.DecodeString)
 		case 1:
 			codec2.DecodeString(d, &v.BankCode)
 		case 2:
@@ -3947,7 +3904,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec2.Decoder, v *stripe.
 		case 5:
 			codec2.DecodeString(d, &v.Last4)
 		case 6:
-			payload.DecodeNullable(d, &v.Suffix, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Suffix, codec2.DecodeString)
 		}
 	}
 }
@@ -3958,9 +3915,7 @@ func encodeStripePaymentMethodDetailsOxxo(e *codec2.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	if !v.Number.IsZero() {
-		payload.EncodeNullable(e, `,"number":`, &v.Number, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"number":`, &v.Number, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3970,7 +3925,7 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec2.Decoder, v *stripe.PaymentMe
 	for i := d.Object(&stripePaymentMethodDetailsOxxoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsOxxoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Number, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Number, codec2.DecodeString)
 		}
 	}
 }
@@ -3981,15 +3936,9 @@ func encodeStripePaymentMethodDetailsP24(e *codec2.Encoder, key string, v *strip
 		return
 	}
 	start := e.Open(key)
-	if !v.Bank.IsZero() {
-		payload.EncodeNullable(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3999,11 +3948,11 @@ func decodeStripePaymentMethodDetailsP24(d *codec2.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsP24Fields); i >= 0; i = d.Next(&stripePaymentMethodDetailsP24Fields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Bank, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Bank, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
@@ -4014,12 +3963,8 @@ func encodeStripePaymentMethodDetailsPayco(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4029,9 +3974,9 @@ func decodeStripePaymentMethodDetailsPayco(d *codec2.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsPaycoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaycoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -4048,9 +3993,7 @@ func encodeStripePaymentMethodDetailsPaynow(e *codec2.Encoder, key string, v *st
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4064,7 +4007,7 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec2.Decoder, v *stripe.Payment
 		case 1:
 			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		}
 	}
 }
@@ -4075,53 +4018,63 @@ func encodeStripePaymentMethodDetailsPaypal(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec2.EncodeString)
+	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
+	if !v.Shipping.IsZero() {
+		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
 	}
-	if !v.PayerEmail.IsZero() {
-		payload.EncodeNullable(e, `,"payer_email":`, &v.PayerEmail, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	if !v.VerifiedAddress.IsZero() {
+		payload.EncodeNullable(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
 	}
-	if !v.PayerID.IsZero() {
-		payload.EncodeNullable(e, `,"payer_id":`, &v.PayerID, codec2.EncodeString)
+	if !v.VerifiedEmail.IsZero() {
+		payload.EncodeNullable(e, `,"verified_email":`, &v.VerifiedEmail, codec2.EncodeString)
 	}
-	if !v.PayerName.IsZero() {
-		payload.EncodeNullable(e, `,"payer_name":`, &v.PayerName, codec2.EncodeString)
-	}
-	if !v.SellerProtection.IsZero() {
-		payload.EncodeNullable(e, `,"seller_protection":`, &v.SellerProtection, encodeStripePaypalSellerProtection)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	if !v.VerifiedName.IsZero() {
+		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	}
 	e.Close(start)
 }
 
-var stripePaymentMethodDetailsPaypalFields = codec2.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "transaction_id"}}
+var stripePaymentMethodDetailsPaypalFields = codec2.Fields{Names: []string{"country", "payer_email", "payer_id", "payer_name", "seller_protection", "shipping", "transaction_id", "verified_address", "verified_email", "verified_name"}}
 
 func decodeStripePaymentMethodDetailsPaypal(d *codec2.Decoder, v *stripe.PaymentMethodDetailsPaypal) {
 	for i := d.Object(&stripePaymentMethodDetailsPaypalFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaypalFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PayerEmail, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PayerEmail, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.PayerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PayerID, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PayerName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PayerName, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
+			codec2.DecodePointer(d, &v.SellerProtection, decodeStripePaypalSellerProtection)
 		case 5:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			payload.DecodeNullable(d, &v.Shipping, decodeStripeAddress)
+		case 6:
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
+		case 7:
+			payload.DecodeNullable(d, &v.VerifiedAddress, decodeStripeAddress)
+		case 8:
+			payload.DecodeNullable(d, &v.VerifiedEmail, codec2.DecodeString)
+		case 9:
+			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
 		}
 	}
 }
 
 func encodeStripePaypalSellerProtection(e *codec2.Encoder, key string, v *stripe.PaypalSellerProtection) {
-	start := e.Open(key)
-	if !v.DisputeCategories.IsZero() {
-		payload.EncodeNullable(e, `,"dispute_categories":`, &v.DisputeCategories, encodePaypalSellerProtectionDisputeCategoriesItemSlice)
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	codec2.EncodeSlice(e, `,"dispute_categories":`, &v.DisputeCategories, codec2.EncodeString)
 	codec2.EncodeString(e, `,"status":`, &v.Status)
 	e.Close(start)
 }
@@ -4132,19 +4085,11 @@ func decodeStripePaypalSellerProtection(d *codec2.Decoder, v *stripe.PaypalSelle
 	for i := d.Object(&stripePaypalSellerProtectionFields); i >= 0; i = d.Next(&stripePaypalSellerProtectionFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.DisputeCategories, decodePaypalSellerProtectionDisputeCategoriesItemSlice)
+			codec2.DecodeSlice(d, &v.DisputeCategories, codec2.DecodeString)
 		case 1:
 			codec2.DecodeString(d, &v.Status)
 		}
 	}
-}
-
-func encodePaypalSellerProtectionDisputeCategoriesItemSlice(e *codec2.Encoder, key string, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
-	codec2.EncodeSlice(e, key, v, codec2.EncodeString)
-}
-
-func decodePaypalSellerProtectionDisputeCategoriesItemSlice(d *codec2.Decoder, v *[]stripe.PaypalSellerProtectionDisputeCategoriesItem) {
-	codec2.DecodeSlice(d, v, codec2.DecodeString)
 }
 
 func encodeStripePaymentMethodDetailsPayto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
@@ -4153,18 +4098,12 @@ func encodeStripePaymentMethodDetailsPayto(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	if !v.BsbNumber.IsZero() {
-		payload.EncodeNullable(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if v.Mandate != nil {
 		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
 	}
-	if !v.PayID.IsZero() {
-		payload.EncodeNullable(e, `,"pay_id":`, &v.PayID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"pay_id":`, &v.PayID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4174,13 +4113,13 @@ func decodeStripePaymentMethodDetailsPayto(d *codec2.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsPaytoFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPaytoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BsbNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BsbNumber, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 2:
 			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.PayID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PayID, codec2.DecodeString)
 		}
 	}
 }
@@ -4224,9 +4163,7 @@ func encodeStripePaymentMethodDetailsPromptpay(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4236,7 +4173,28 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec2.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsPromptpayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsPromptpayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsRechnung(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec2.EncodeString)
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsRechnungFields = codec2.Fields{Names: []string{"payment_portal_url"}}
+
+func decodeStripePaymentMethodDetailsRechnung(d *codec2.Decoder, v *stripe.PaymentMethodDetailsRechnung) {
+	for i := d.Object(&stripePaymentMethodDetailsRechnungFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsRechnungFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodePointer(d, &v.PaymentPortalURL, codec2.DecodeString)
 		}
 	}
 }
@@ -4250,9 +4208,7 @@ func encodeStripePaymentMethodDetailsRevolutPay(e *codec2.Encoder, key string, v
 	if v.Funding != nil {
 		encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
 	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4264,7 +4220,7 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec2.Decoder, v *stripe.Pay
 		case 0:
 			codec2.DecodePointer(d, &v.Funding, decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -4278,9 +4234,7 @@ func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encod
 	if v.Card != nil {
 		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
 	}
-	if !v.Type.IsZero() {
-		payload.EncodeNullable(e, `,"type":`, &v.Type, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4292,7 +4246,7 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decod
 		case 0:
 			codec2.DecodePointer(d, &v.Card, decodeStripePaymentMethodDetailsPassthroughCard)
 		case 1:
-			payload.DecodeNullable(d, &v.Type, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Type, codec2.DecodeString)
 		}
 	}
 }
@@ -4303,12 +4257,8 @@ func encodeStripePaymentMethodDetailsSamsungPay(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	if !v.BuyerID.IsZero() {
-		payload.EncodeNullable(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4318,9 +4268,9 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec2.Decoder, v *stripe.Pay
 	for i := d.Object(&stripePaymentMethodDetailsSamsungPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSamsungPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BuyerID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BuyerID, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -4331,9 +4281,7 @@ func encodeStripePaymentMethodDetailsSatispay(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4343,7 +4291,7 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec2.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsSatispayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSatispayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -4354,9 +4302,7 @@ func encodeStripePaymentMethodDetailsScalapay(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4366,7 +4312,34 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec2.Decoder, v *stripe.Payme
 	for i := d.Object(&stripePaymentMethodDetailsScalapayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsScalapayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"iban":`, &v.IBAN, codec2.EncodeString)
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsSEPACreditTransferFields = codec2.Fields{Names: []string{"bank_name", "bic", "iban"}}
+
+func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec2.Decoder, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
+	for i := d.Object(&stripePaymentMethodDetailsSEPACreditTransferFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPACreditTransferFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
+		case 1:
+			codec2.DecodePointer(d, &v.BIC, codec2.DecodeString)
+		case 2:
+			codec2.DecodePointer(d, &v.IBAN, codec2.DecodeString)
 		}
 	}
 }
@@ -4377,27 +4350,15 @@ func encodeStripePaymentMethodDetailsSEPADebit(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.BankCode.IsZero() {
-		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	}
-	if !v.BranchCode.IsZero() {
-		payload.EncodeNullable(e, `,"branch_code":`, &v.BranchCode, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
-	if !v.Mandate.IsZero() {
-		payload.EncodeNullable(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4407,19 +4368,19 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec2.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsSEPADebitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSEPADebitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BranchCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BranchCode, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 3:
 			codec2.DecodePointer(d, &v.ExpectedDebitDate, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 6:
-			payload.DecodeNullable(d, &v.Mandate, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Mandate, codec2.DecodeString)
 		}
 	}
 }
@@ -4430,33 +4391,15 @@ func encodeStripePaymentMethodDetailsSofort(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	if !v.BankCode.IsZero() {
-		payload.EncodeNullable(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if !v.BIC.IsZero() {
-		payload.EncodeNullable(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	}
-	if !v.Country.IsZero() {
-		payload.EncodeNullable(e, `,"country":`, &v.Country, codec2.EncodeString)
-	}
-	if !v.GeneratedSEPADebit.IsZero() {
-		v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
-	}
-	if !v.GeneratedSEPADebitMandate.IsZero() {
-		v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	}
-	if !v.IBANLast4.IsZero() {
-		payload.EncodeNullable(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	}
-	if !v.PreferredLanguage.IsZero() {
-		payload.EncodeNullable(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
+	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
+	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4466,23 +4409,46 @@ func decodeStripePaymentMethodDetailsSofort(d *codec2.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsSofortFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSofortFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.BankCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BIC, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BIC, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.Country, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Country, codec2.DecodeString)
 		case 4:
 			v.GeneratedSEPADebit.DecodeJSON(d)
 		case 5:
 			v.GeneratedSEPADebitMandate.DecodeJSON(d)
 		case 6:
-			payload.DecodeNullable(d, &v.IBANLast4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.IBANLast4, codec2.DecodeString)
 		case 7:
-			payload.DecodeNullable(d, &v.PreferredLanguage, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PreferredLanguage, codec2.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.VerifiedName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedName, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripePaymentMethodDetailsStripeBalance(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsStripeBalance) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	if !v.Account.IsZero() {
+		payload.EncodeNullable(e, `,"account":`, &v.Account, codec2.EncodeString)
+	}
+	e.Close(start)
+}
+
+var stripePaymentMethodDetailsStripeBalanceFields = codec2.Fields{Names: []string{"account"}}
+
+func decodeStripePaymentMethodDetailsStripeBalance(d *codec2.Decoder, v *stripe.PaymentMethodDetailsStripeBalance) {
+	for i := d.Object(&stripePaymentMethodDetailsStripeBalanceFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsStripeBalanceFields, i) {
+		switch i {
+		case 0:
+			payload.DecodeNullable(d, &v.Account, codec2.DecodeString)
 		}
 	}
 }
@@ -4493,9 +4459,7 @@ func encodeStripePaymentMethodDetailsSunbit(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4505,7 +4469,7 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec2.Decoder, v *stripe.Payment
 	for i := d.Object(&stripePaymentMethodDetailsSunbitFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSunbitFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
@@ -4516,15 +4480,9 @@ func encodeStripePaymentMethodDetailsSwish(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.PaymentReference.IsZero() {
-		payload.EncodeNullable(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
-	}
-	if !v.VerifiedPhoneLast4.IsZero() {
-		payload.EncodeNullable(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4534,11 +4492,11 @@ func decodeStripePaymentMethodDetailsSwish(d *codec2.Decoder, v *stripe.PaymentM
 	for i := d.Object(&stripePaymentMethodDetailsSwishFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsSwishFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.PaymentReference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PaymentReference, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.VerifiedPhoneLast4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.VerifiedPhoneLast4, codec2.DecodeString)
 		}
 	}
 }
@@ -4572,9 +4530,7 @@ func encodeStripePaymentMethodDetailsUpi(e *codec2.Encoder, key string, v *strip
 		return
 	}
 	start := e.Open(key)
-	if !v.Vpa.IsZero() {
-		payload.EncodeNullable(e, `,"vpa":`, &v.Vpa, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"vpa":`, &v.Vpa, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4584,7 +4540,7 @@ func decodeStripePaymentMethodDetailsUpi(d *codec2.Decoder, v *stripe.PaymentMet
 	for i := d.Object(&stripePaymentMethodDetailsUpiFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUpiFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Vpa, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Vpa, codec2.DecodeString)
 		}
 	}
 }
@@ -4595,33 +4551,19 @@ func encodeStripePaymentMethodDetailsUsBankAccount(e *codec2.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	if !v.AccountHolderType.IsZero() {
-		payload.EncodeNullable(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
-	}
-	if !v.AccountType.IsZero() {
-		payload.EncodeNullable(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
-	}
-	if !v.BankName.IsZero() {
-		payload.EncodeNullable(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if !v.Last4.IsZero() {
-		payload.EncodeNullable(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if !v.Mandate.IsZero() {
 		v.Mandate.EncodeJSON(e, `,"mandate":`)
 	}
-	if !v.PaymentReference.IsZero() {
-		payload.EncodeNullable(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
-	}
-	if !v.RoutingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4631,23 +4573,23 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec2.Decoder, v *stripe.
 	for i := d.Object(&stripePaymentMethodDetailsUsBankAccountFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsUsBankAccountFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.AccountHolderType, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AccountHolderType, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.AccountType, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.AccountType, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.BankName, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.BankName, codec2.DecodeString)
 		case 3:
 			codec2.DecodePointer(d, &v.ExpectedDebitDate, codec2.DecodeString)
 		case 4:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 5:
-			payload.DecodeNullable(d, &v.Last4, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Last4, codec2.DecodeString)
 		case 6:
 			v.Mandate.DecodeJSON(d)
 		case 7:
-			payload.DecodeNullable(d, &v.PaymentReference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.PaymentReference, codec2.DecodeString)
 		case 8:
-			payload.DecodeNullable(d, &v.RoutingNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.RoutingNumber, codec2.DecodeString)
 		}
 	}
 }
@@ -4658,18 +4600,14 @@ func encodeStripePaymentMethodDetailsWechatPay(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	if v.Location != nil {
 		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
 	}
 	if v.Reader != nil {
 		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
 	}
-	if !v.TransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4679,18 +4617,18 @@ func decodeStripePaymentMethodDetailsWechatPay(d *codec2.Decoder, v *stripe.Paym
 	for i := d.Object(&stripePaymentMethodDetailsWechatPayFields); i >= 0; i = d.Next(&stripePaymentMethodDetailsWechatPayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Fingerprint, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Fingerprint, codec2.DecodeString)
 		case 1:
 			codec2.DecodePointer(d, &v.Location, codec2.DecodeString)
 		case 2:
 			codec2.DecodePointer(d, &v.Reader, codec2.DecodeString)
 		case 3:
-			payload.DecodeNullable(d, &v.TransactionID, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.TransactionID, codec2.DecodeString)
 		}
 	}
 }
 
-func encodeStripePaymentIntentPresentmentDetails(e *codec2.Encoder, key string, v *stripe.PaymentIntentPresentmentDetails) {
+func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -4701,10 +4639,10 @@ func encodeStripePaymentIntentPresentmentDetails(e *codec2.Encoder, key string, 
 	e.Close(start)
 }
 
-var stripePaymentIntentPresentmentDetailsFields = codec2.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
+var stripePaymentFlowsPaymentIntentPresentmentDetailsFields = codec2.Fields{Names: []string{"presentment_amount", "presentment_currency"}}
 
-func decodeStripePaymentIntentPresentmentDetails(d *codec2.Decoder, v *stripe.PaymentIntentPresentmentDetails) {
-	for i := d.Object(&stripePaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentIntentPresentmentDetailsFields, i) {
+func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec2.Decoder, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
+	for i := d.Object(&stripePaymentFlowsPaymentIntentPresentmentDetailsFields); i >= 0; i = d.Next(&stripePaymentFlowsPaymentIntentPresentmentDetailsFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodeInt(d, &v.PresentmentAmount)
@@ -4714,7 +4652,7 @@ func decodeStripePaymentIntentPresentmentDetails(d *codec2.Decoder, v *stripe.Pa
 	}
 }
 
-func encodeStripeRadarOptions(e *codec2.Encoder, key string, v *stripe.RadarOptions) {
+func encodeStripeRadarRadarOptions(e *codec2.Encoder, key string, v *stripe.RadarRadarOptions) {
 	if v == nil {
 		e.Null(key)
 		return
@@ -4726,13 +4664,30 @@ func encodeStripeRadarOptions(e *codec2.Encoder, key string, v *stripe.RadarOpti
 	e.Close(start)
 }
 
-var stripeRadarOptionsFields = codec2.Fields{Names: []string{"session"}}
+var stripeRadarRadarOptionsFields = codec2.Fields{Names: []string{"session"}}
 
-func decodeStripeRadarOptions(d *codec2.Decoder, v *stripe.RadarOptions) {
-	for i := d.Object(&stripeRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarOptionsFields, i) {
+func decodeStripeRadarRadarOptions(d *codec2.Decoder, v *stripe.RadarRadarOptions) {
+	for i := d.Object(&stripeRadarRadarOptionsFields); i >= 0; i = d.Next(&stripeRadarRadarOptionsFields, i) {
 		switch i {
 		case 0:
 			codec2.DecodePointer(d, &v.Session, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripeChargeAPIResourceRedaction(e *codec2.Encoder, key string, v *stripe.ChargeAPIResourceRedaction) {
+	start := e.Open(key)
+	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.Close(start)
+}
+
+var stripeChargeAPIResourceRedactionFields = codec2.Fields{Names: []string{"status"}}
+
+func decodeStripeChargeAPIResourceRedaction(d *codec2.Decoder, v *stripe.ChargeAPIResourceRedaction) {
+	for i := d.Object(&stripeChargeAPIResourceRedactionFields); i >= 0; i = d.Next(&stripeChargeAPIResourceRedactionFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodeString(d, &v.Status)
 		}
 	}
 }
@@ -4765,23 +4720,13 @@ func decodeStripeChargeRefunds(d *codec2.Decoder, v *stripe.ChargeRefunds) {
 
 func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"id":`, &v.ID)
-	codec2.EncodeString(e, `,"object":`, &v.Object)
 	codec2.EncodeInt(e, `,"amount":`, &v.Amount)
-	if !v.BalanceTransaction.IsZero() {
-		v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
-	}
-	if !v.Charge.IsZero() {
-		v.Charge.EncodeJSON(e, `,"charge":`)
-	}
+	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
+	v.Charge.EncodeJSON(e, `,"charge":`)
 	codec2.EncodeInt(e, `,"created":`, &v.Created)
 	codec2.EncodeString(e, `,"currency":`, &v.Currency)
-	if !v.Customer.IsZero() {
-		v.Customer.EncodeJSON(e, `,"customer":`)
-	}
-	if !v.CustomerAccount.IsZero() {
-		payload.EncodeNullable(e, `,"customer_account":`, &v.CustomerAccount, codec2.EncodeString)
-	}
+	v.Customer.EncodeJSON(e, `,"customer":`)
+	codec2.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec2.EncodeString)
 	if v.Description != nil {
 		codec2.EncodePointer(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
@@ -4794,82 +4739,68 @@ func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	if v.FailureReason != nil {
 		codec2.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec2.EncodeString)
 	}
+	codec2.EncodeString(e, `,"id":`, &v.ID)
 	if v.InstructionsEmail != nil {
 		codec2.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec2.EncodeString)
 	}
-	if !v.Metadata.IsZero() {
-		payload.EncodeNullable(e, `,"metadata":`, &v.Metadata, encodeStringByString)
-	}
+	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
 	if v.NextAction != nil {
 		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
 	}
-	if !v.PaymentIntent.IsZero() {
-		v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
-	}
-	if !v.PaymentMethod.IsZero() {
-		v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	}
+	codec2.EncodeString(e, `,"object":`, &v.Object)
+	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
+	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
 	if v.PendingReason != nil {
 		codec2.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec2.EncodeString)
 	}
 	if v.PresentmentDetails != nil {
-		encodeStripePaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
+		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
 	}
-	if !v.Reason.IsZero() {
-		payload.EncodeNullable(e, `,"reason":`, &v.Reason, codec2.EncodeString)
-	}
-	if !v.ReceiptNumber.IsZero() {
-		payload.EncodeNullable(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
-	}
-	if !v.SourceTransferReversal.IsZero() {
-		v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
-	}
-	if !v.Status.IsZero() {
-		payload.EncodeNullable(e, `,"status":`, &v.Status, codec2.EncodeString)
-	}
-	if !v.TransferReversal.IsZero() {
-		v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
-	}
+	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
+	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
+	codec2.EncodePointer(e, `,"status":`, &v.Status, codec2.EncodeString)
+	v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
 	e.Close(start)
 }
 
-var stripeRefundFields = codec2.Fields{Names: []string{"id", "object", "amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "instructions_email", "metadata", "next_action", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
+var stripeRefundFields = codec2.Fields{Names: []string{"amount", "balance_transaction", "charge", "created", "currency", "customer", "customer_account", "description", "destination_details", "failure_balance_transaction", "failure_reason", "id", "instructions_email", "metadata", "next_action", "object", "payment_intent", "payment_method", "pending_reason", "presentment_details", "reason", "receipt_number", "source_transfer_reversal", "status", "transfer_reversal"}}
 
 func decodeStripeRefund(d *codec2.Decoder, v *stripe.Refund) {
 	for i := d.Object(&stripeRefundFields); i >= 0; i = d.Next(&stripeRefundFields, i) {
 		switch i {
 		case 0:
-			codec2.DecodeString(d, &v.ID)
-		case 1:
-			codec2.DecodeString(d, &v.Object)
-		case 2:
 			codec2.DecodeInt(d, &v.Amount)
-		case 3:
+		case 1:
 			v.BalanceTransaction.DecodeJSON(d)
-		case 4:
+		case 2:
 			v.Charge.DecodeJSON(d)
-		case 5:
+		case 3:
 			codec2.DecodeInt(d, &v.Created)
-		case 6:
+		case 4:
 			codec2.DecodeString(d, &v.Currency)
-		case 7:
+		case 5:
 			v.Customer.DecodeJSON(d)
-		case 8:
-			payload.DecodeNullable(d, &v.CustomerAccount, codec2.DecodeString)
-		case 9:
+		case 6:
+			codec2.DecodePointer(d, &v.CustomerAccount, codec2.DecodeString)
+		case 7:
 			codec2.DecodePointer(d, &v.Description, codec2.DecodeString)
-		case 10:
+		case 8:
 			codec2.DecodePointer(d, &v.DestinationDetails, decodeStripeRefundDestinationDetails)
-		case 11:
+		case 9:
 			v.FailureBalanceTransaction.DecodeJSON(d)
-		case 12:
+		case 10:
 			codec2.DecodePointer(d, &v.FailureReason, codec2.DecodeString)
-		case 13:
+		case 11:
+			codec2.DecodeString(d, &v.ID)
+		case 12:
 			codec2.DecodePointer(d, &v.InstructionsEmail, codec2.DecodeString)
+		case 13:
+			codec2.DecodeMap(d, &v.Metadata, codec2.DecodeString)
 		case 14:
-			payload.DecodeNullable(d, &v.Metadata, decodeStringByString)
-		case 15:
 			codec2.DecodePointer(d, &v.NextAction, decodeStripeRefundNextAction)
+		case 15:
+			codec2.DecodeString(d, &v.Object)
 		case 16:
 			v.PaymentIntent.DecodeJSON(d)
 		case 17:
@@ -4877,15 +4808,15 @@ func decodeStripeRefund(d *codec2.Decoder, v *stripe.Refund) {
 		case 18:
 			codec2.DecodePointer(d, &v.PendingReason, codec2.DecodeString)
 		case 19:
-			codec2.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentIntentPresentmentDetails)
+			codec2.DecodePointer(d, &v.PresentmentDetails, decodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 		case 20:
-			payload.DecodeNullable(d, &v.Reason, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reason, codec2.DecodeString)
 		case 21:
-			payload.DecodeNullable(d, &v.ReceiptNumber, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReceiptNumber, codec2.DecodeString)
 		case 22:
 			v.SourceTransferReversal.DecodeJSON(d)
 		case 23:
-			payload.DecodeNullable(d, &v.Status, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Status, codec2.DecodeString)
 		case 24:
 			v.TransferReversal.DecodeJSON(d)
 		}
@@ -4949,6 +4880,9 @@ func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stri
 	if len(v.Grabpay) != 0 {
 		codec2.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
 	}
+	if v.IDBankTransfer != nil {
+		encodeStripeRefundDestinationDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
+	}
 	if v.JpBankTransfer != nil {
 		encodeStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
 	}
@@ -5010,7 +4944,7 @@ func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stri
 	e.Close(start)
 }
 
-var stripeRefundDestinationDetailsFields = codec2.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
+var stripeRefundDestinationDetailsFields = codec2.Fields{Names: []string{"affirm", "afterpay_clearpay", "alipay", "alma", "amazon_pay", "au_bank_transfer", "blik", "br_bank_transfer", "card", "cashapp", "crypto", "customer_cash_balance", "eps", "eu_bank_transfer", "gb_bank_transfer", "giropay", "grabpay", "id_bank_transfer", "jp_bank_transfer", "klarna", "mb_way", "multibanco", "mx_bank_transfer", "nz_bank_transfer", "p24", "paynow", "paypal", "pix", "revolut", "scalapay", "sofort", "swish", "th_bank_transfer", "twint", "type", "us_bank_transfer", "wechat_pay", "zip"}}
 
 func decodeStripeRefundDestinationDetails(d *codec2.Decoder, v *stripe.RefundDestinationDetails) {
 	for i := d.Object(&stripeRefundDestinationDetailsFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsFields, i) {
@@ -5050,44 +4984,46 @@ func decodeStripeRefundDestinationDetails(d *codec2.Decoder, v *stripe.RefundDes
 		case 16:
 			codec2.DecodeRaw(d, &v.Grabpay)
 		case 17:
-			codec2.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
+			codec2.DecodePointer(d, &v.IDBankTransfer, decodeStripeRefundDestinationDetailsIDBankTransfer)
 		case 18:
-			codec2.DecodeRaw(d, &v.Klarna)
+			codec2.DecodePointer(d, &v.JpBankTransfer, decodeStripeRefundDestinationDetailsJpBankTransfer)
 		case 19:
-			codec2.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
+			codec2.DecodeRaw(d, &v.Klarna)
 		case 20:
-			codec2.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
+			codec2.DecodePointer(d, &v.MbWay, decodeStripeRefundDestinationDetailsMbWay)
 		case 21:
-			codec2.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
+			codec2.DecodePointer(d, &v.Multibanco, decodeStripeRefundDestinationDetailsMultibanco)
 		case 22:
-			codec2.DecodeRaw(d, &v.NzBankTransfer)
+			codec2.DecodePointer(d, &v.MxBankTransfer, decodeStripeRefundDestinationDetailsMxBankTransfer)
 		case 23:
-			codec2.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
+			codec2.DecodeRaw(d, &v.NzBankTransfer)
 		case 24:
-			codec2.DecodeRaw(d, &v.Paynow)
+			codec2.DecodePointer(d, &v.P24, decodeStripeRefundDestinationDetailsP24)
 		case 25:
-			codec2.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
+			codec2.DecodeRaw(d, &v.Paynow)
 		case 26:
-			codec2.DecodeRaw(d, &v.Pix)
+			codec2.DecodePointer(d, &v.Paypal, decodeStripeRefundDestinationDetailsPaypal)
 		case 27:
-			codec2.DecodeRaw(d, &v.Revolut)
+			codec2.DecodeRaw(d, &v.Pix)
 		case 28:
-			codec2.DecodeRaw(d, &v.Scalapay)
+			codec2.DecodeRaw(d, &v.Revolut)
 		case 29:
-			codec2.DecodeRaw(d, &v.Sofort)
+			codec2.DecodeRaw(d, &v.Scalapay)
 		case 30:
-			codec2.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
+			codec2.DecodeRaw(d, &v.Sofort)
 		case 31:
-			codec2.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
+			codec2.DecodePointer(d, &v.Swish, decodeStripeRefundDestinationDetailsSwish)
 		case 32:
-			codec2.DecodeRaw(d, &v.Twint)
+			codec2.DecodePointer(d, &v.ThBankTransfer, decodeStripeRefundDestinationDetailsThBankTransfer)
 		case 33:
-			codec2.DecodeString(d, &v.Type)
+			codec2.DecodeRaw(d, &v.Twint)
 		case 34:
-			codec2.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
+			codec2.DecodeString(d, &v.Type)
 		case 35:
-			codec2.DecodeRaw(d, &v.WechatPay)
+			codec2.DecodePointer(d, &v.UsBankTransfer, decodeStripeRefundDestinationDetailsUsBankTransfer)
 		case 36:
+			codec2.DecodeRaw(d, &v.WechatPay)
+		case 37:
 			codec2.DecodeRaw(d, &v.Zip)
 		}
 	}
@@ -5099,15 +5035,9 @@ func encodeStripeRefundDestinationDetailsBlik(e *codec2.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	if !v.NetworkDeclineCode.IsZero() {
-		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5117,11 +5047,11 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec2.Decoder, v *stripe.Refun
 	for i := d.Object(&stripeRefundDestinationDetailsBlikFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBlikFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkDeclineCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5132,12 +5062,8 @@ func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5147,9 +5073,9 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsBrBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsBrBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5196,9 +5122,7 @@ func encodeStripeRefundDestinationDetailsCrypto(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5208,7 +5132,7 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec2.Decoder, v *stripe.Ref
 	for i := d.Object(&stripeRefundDestinationDetailsCryptoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsCryptoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		}
 	}
 }
@@ -5219,12 +5143,8 @@ func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5234,9 +5154,9 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsEuBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsEuBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5247,12 +5167,8 @@ func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5262,9 +5178,33 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsGbBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsGbBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
+		}
+	}
+}
+
+func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	e.Close(start)
+}
+
+var stripeRefundDestinationDetailsIDBankTransferFields = codec2.Fields{Names: []string{"reference", "reference_status"}}
+
+func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec2.Decoder, v *stripe.RefundDestinationDetailsIDBankTransfer) {
+	for i := d.Object(&stripeRefundDestinationDetailsIDBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsIDBankTransferFields, i) {
+		switch i {
+		case 0:
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
+		case 1:
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5275,12 +5215,8 @@ func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5290,9 +5226,9 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsJpBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsJpBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5303,12 +5239,8 @@ func encodeStripeRefundDestinationDetailsMbWay(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5318,9 +5250,9 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec2.Decoder, v *stripe.Refu
 	for i := d.Object(&stripeRefundDestinationDetailsMbWayFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMbWayFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5331,12 +5263,8 @@ func encodeStripeRefundDestinationDetailsMultibanco(e *codec2.Encoder, key strin
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5346,9 +5274,9 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec2.Decoder, v *stripe
 	for i := d.Object(&stripeRefundDestinationDetailsMultibancoFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMultibancoFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5359,12 +5287,8 @@ func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5374,9 +5298,9 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsMxBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsMxBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5387,12 +5311,8 @@ func encodeStripeRefundDestinationDetailsP24(e *codec2.Encoder, key string, v *s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5402,9 +5322,9 @@ func decodeStripeRefundDestinationDetailsP24(d *codec2.Decoder, v *stripe.Refund
 	for i := d.Object(&stripeRefundDestinationDetailsP24Fields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsP24Fields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5415,9 +5335,7 @@ func encodeStripeRefundDestinationDetailsPaypal(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	if !v.NetworkDeclineCode.IsZero() {
-		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5427,7 +5345,7 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec2.Decoder, v *stripe.Ref
 	for i := d.Object(&stripeRefundDestinationDetailsPaypalFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsPaypalFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkDeclineCode, codec2.DecodeString)
 		}
 	}
 }
@@ -5438,15 +5356,9 @@ func encodeStripeRefundDestinationDetailsSwish(e *codec2.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	if !v.NetworkDeclineCode.IsZero() {
-		payload.EncodeNullable(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	}
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5456,11 +5368,11 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec2.Decoder, v *stripe.Refu
 	for i := d.Object(&stripeRefundDestinationDetailsSwishFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsSwishFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.NetworkDeclineCode, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.NetworkDeclineCode, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 2:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5471,12 +5383,8 @@ func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5486,9 +5394,9 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsThBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsThBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5499,12 +5407,8 @@ func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if !v.Reference.IsZero() {
-		payload.EncodeNullable(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if !v.ReferenceStatus.IsZero() {
-		payload.EncodeNullable(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
+	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -5514,9 +5418,9 @@ func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec2.Decoder, v *st
 	for i := d.Object(&stripeRefundDestinationDetailsUsBankTransferFields); i >= 0; i = d.Next(&stripeRefundDestinationDetailsUsBankTransferFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Reference, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.Reference, codec2.DecodeString)
 		case 1:
-			payload.DecodeNullable(d, &v.ReferenceStatus, codec2.DecodeString)
+			codec2.DecodePointer(d, &v.ReferenceStatus, codec2.DecodeString)
 		}
 	}
 }
@@ -5592,6 +5496,10 @@ func decodeStripeEmailSent(d *codec2.Decoder, v *stripe.EmailSent) {
 }
 
 func encodeStripeShipping(e *codec2.Encoder, key string, v *stripe.Shipping) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
 	start := e.Open(key)
 	if v.Address != nil {
 		encodeStripeAddress(e, `,"address":`, v.Address)
@@ -5631,10 +5539,12 @@ func decodeStripeShipping(d *codec2.Decoder, v *stripe.Shipping) {
 }
 
 func encodeStripeChargeTransferData(e *codec2.Encoder, key string, v *stripe.ChargeTransferData) {
-	start := e.Open(key)
-	if !v.Amount.IsZero() {
-		payload.EncodeNullable(e, `,"amount":`, &v.Amount, codec2.EncodeInt)
+	if v == nil {
+		e.Null(key)
+		return
 	}
+	start := e.Open(key)
+	codec2.EncodePointer(e, `,"amount":`, &v.Amount, codec2.EncodeInt)
 	v.Destination.EncodeJSON(e, `,"destination":`)
 	e.Close(start)
 }
@@ -5645,7 +5555,7 @@ func decodeStripeChargeTransferData(d *codec2.Decoder, v *stripe.ChargeTransferD
 	for i := d.Object(&stripeChargeTransferDataFields); i >= 0; i = d.Next(&stripeChargeTransferDataFields, i) {
 		switch i {
 		case 0:
-			payload.DecodeNullable(d, &v.Amount, codec2.DecodeInt)
+			codec2.DecodePointer(d, &v.Amount, codec2.DecodeInt)
 		case 1:
 			v.Destination.DecodeJSON(d)
 		}
