@@ -13,7 +13,7 @@ SOAK = 10m
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
 .DEFAULT_GOAL = help
-.PHONY: help generate test race fuzz soak lint check-generated examples demo bench
+.PHONY: help generate test race fuzz schemas soak lint check-generated examples demo bench
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,10 @@ help: ## print this
 generate: ## write all generated files
 	go generate ./...
 	go -C bench generate ./...
+
+schemas: ## read the providers' specifications again, and generate
+	go run ./internal/refresh
+	go generate .
 
 test: ## run all tests, against a real PostgreSQL
 	$(WITH_POSTGRES) go test ./...

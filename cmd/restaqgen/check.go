@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/token"
+	"io/fs"
+	"path/filepath"
 
+	"github.com/restaq/restaq/internal/events"
 	"github.com/restaq/restaq/internal/output"
 	"github.com/restaq/restaq/internal/problem"
 )
@@ -19,7 +23,12 @@ func (p *process) check(args []string) int {
 	if err := p.enter(s.dir); err != nil {
 		return p.fail(err)
 	}
-	changes, problems := p.changes(s, flags.Args())
+	files, problems := p.files(s, flags.Args())
+	packages, more := eventPackages(files)
+	var changes []output.Change
+	if problems = append(problems, more...); len(problems) == 0 {
+		changes, problems = compare(append(files, packages...))
+	}
 	if s.json {
 		problems = append(problems, stale(changes)...)
 	}
@@ -33,6 +42,42 @@ func (p *process) check(args []string) int {
 	}
 	p.say("%s not up to date: run go generate", count(len(changes), "generated file is", "generated files are"))
 	return statusProblems
+}
+
+// eventPackages returns the files, as they should be, of the event packages in the
+// folders of other files.
+func eventPackages(files []output.File) (all []output.File, problems problem.List) {
+	seen := map[string]bool{}
+	for _, f := range files {
+		dir := filepath.Dir(f.Path)
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		options, err := events.ReadSettings(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			problems.Add(problem.Problem{Pos: token.Position{Filename: filepath.Join(dir, events.SettingsFile)}, Reason: err.Error()})
+			continue
+		}
+		made, found, err := eventFiles(options, dir)
+		if err != nil {
+			problems.Add(problem.Problem{Pos: token.Position{Filename: dir}, Reason: err.Error()})
+		}
+		for _, f := range found {
+			if !f.Warning {
+				problems.Add(problem.Problem{
+					Pos:    token.Position{Filename: f.File, Line: f.Line, Column: f.Col},
+					Reason: f.Message,
+					Hint:   "see " + filepath.Join(dir, events.SettingsFile) + " for what the package is made of",
+				})
+			}
+		}
+		all = append(all, made...)
+	}
+	return all, problems
 }
 
 // stale are changes that generating would make, as problems.

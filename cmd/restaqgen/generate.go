@@ -37,6 +37,15 @@ func (p *process) generate(args []string) int {
 
 // changes generates and returns what differs from the files on disk.
 func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
+	files, problems := p.files(s, patterns)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return compare(files)
+}
+
+// files generates and returns the files of packages as they should be.
+func (p *process) files(s settings, patterns []string) ([]output.File, problem.List) {
 	cfg := p.load(s, patterns)
 	result, problems := generate.Packages(context.Background(), cfg, s.fuzz)
 	for _, note := range result.Notes {
@@ -53,7 +62,12 @@ func (p *process) changes(s settings, patterns []string) ([]output.Change, probl
 	if len(result.Files) == 0 {
 		p.say("%s matches no packages", strings.Join(cfg.Patterns, " "))
 	}
-	changes, errs := output.Compare(result.Files)
+	return result.Files, nil
+}
+
+// compare returns what differs from the files on disk.
+func compare(files []output.File) (changes []output.Change, problems problem.List) {
+	changes, errs := output.Compare(files)
 	for _, err := range errs {
 		found := problem.Problem{Reason: err.Error()}
 		var foreign *output.ForeignError

@@ -29,10 +29,16 @@ Flags for generating and checking:
 Flags for events:
 
 	-provider P    the provider, first word of every event type
-	-in FILE|DIR   a schema, or a folder of schemas; may be repeated
+	-in FILE|DIR   JSON Schema or OpenAPI, in JSON or YAML, or a folder of such files;
+	               may be repeated; default: the schemas of P that restaqgen has
+	-only TYPES    patterns of event types, as in charge.*,customer.created; may be
+	               repeated; what they do not reach is left out
 	-out DIR       the package's folder
 	-package NAME  the package's name; default: from the provider
+	-report        print how schemas were read, and where Go types say less
 	-n, -C dir     as above
+
+With -out alone it does again what restaq.events.json in DIR says it did before.
 
 Exit status: 0 done or up to date, 1 problems or not up to date, 2 wrong usage.
 `

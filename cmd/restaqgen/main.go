@@ -5,7 +5,7 @@
 //
 //	restaqgen [flags] [packages]
 //	restaqgen check [flags] [packages]
-//	restaqgen events -provider P -in FILE|DIR -out DIR [-package NAME]
+//	restaqgen events -provider P [-in FILE|DIR] [-only TYPES] -out DIR [-package NAME] [-report]
 //	restaqgen help [markers]
 //	restaqgen version
 //
@@ -52,8 +52,20 @@
 //
 //	restaqgen events -provider acme -in schemas/acme -out acme
 //
-// In is a file or a folder and can be given more than once. Package is the
-// package's name, by default made from the provider's. It takes -n and -C, too.
+// In is a file, or a folder that is searched for files, and can be given more than
+// once. It may be JSON Schema of any draft since 04 or OpenAPI 3.0 and 3.1, in
+// JSON or YAML. References lead to given files alone; nothing is fetched. Without
+// in, the schemas that restaqgen has of the provider are read:
+//
+//	restaqgen events -provider stripe -only 'charge.*,customer.created' -out stripe
+//
+// Only picks event types, by patterns in which * stands for any text; types that
+// they do not reach are left out. Package is the package's name, by default made
+// from the provider's. Report prints how each file was read, and where the Go
+// types say less than the schema. It takes -n and -C, too.
+//
+// The options are kept beside the package, in restaq.events.json. With out alone
+// they are taken from there, and check compares the package with what they give.
 package main
 
 import (

@@ -161,6 +161,9 @@ func (b *builder) addEvents(src source) {
 			s = merged
 		}
 	}
+	if s.form == bare { // a payload of which the provider tells nothing
+		s = &shape{form: object, owner: src.schema}
+	}
 	if s.form != object {
 		b.problems.Errorf(src.schema.Position, "the payload of an event must be an object with properties, not %s", formNames[s.form])
 		return

@@ -112,7 +112,8 @@ func reportMisplaced(doc *schema.Document, problems *schema.Problems) {
 
 // describes reports whether a file's root is more than a holder of definitions.
 func describes(root *schema.Schema) bool {
-	return len(root.Properties) > 0 || root.Target != nil || len(root.AllOf)+len(root.OneOf)+len(root.AnyOf) > 0
+	anObject := len(root.Types) == 1 && root.Types[0] == schema.Object && len(root.Defs) == 0
+	return anObject || len(root.Properties) > 0 || root.Target != nil || len(root.AllOf)+len(root.OneOf)+len(root.AnyOf) > 0
 }
 
 // baseName is what a file is named for: its name without the extension. Before a

@@ -30,7 +30,7 @@ var table = []Rule{
 	// The generator: a straight line from packages to files.
 	{Tree: "./cmd/restaqgen", May: []string{
 		"./internal/events", "./internal/generate", "./internal/load", "./internal/marker", "./internal/output",
-		"./internal/problem",
+		"./internal/problem", "./internal/schema", "./schemas",
 	}},
 	{Tree: "./internal/generate", May: []string{
 		"./internal/check", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
@@ -71,6 +71,7 @@ var table = []Rule{
 	}, TestsMay: []string{"./runtime/..."}},
 
 	// Generated event packages, and programs as users write them.
+	{Tree: "./schemas"}, // the schemas themselves, for the generator
 	{Tree: "./schemas/...", May: []string{"./runtime/payload", "./runtime/validate"}},
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
 

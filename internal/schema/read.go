@@ -24,6 +24,9 @@ type Document struct {
 // Schemas returns every schema of the document, in no order.
 func (d *Document) Schemas() iter.Seq[*Schema] { return maps.Values(d.byPointer) }
 
+// Len returns how many schemas the document holds.
+func (d *Document) Len() int { return len(d.byPointer) }
+
 // reader turns the nodes of one document into schemas.
 type reader struct {
 	set      *Set

@@ -217,6 +217,16 @@ func resolveURI(base, ref string) string {
 	return path.Join(path.Dir(base), ref)
 }
 
+// At returns the schema at a position, or nil.
+func (set *Set) At(p Position) *Schema {
+	for _, doc := range set.Documents {
+		if doc.File == p.File {
+			return doc.byPointer[p.Pointer]
+		}
+	}
+	return nil
+}
+
 // Referenced reports whether a reference leads to s.
 func (set *Set) Referenced(s *Schema) bool { return set.References(s) > 0 }
 

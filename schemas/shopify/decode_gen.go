@@ -163,6 +163,16 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(DraftOrdersDelete)
 	case DraftOrdersUpdateType:
 		event = new(DraftOrdersUpdate)
+	case FinanceAppStaffMemberDeleteType:
+		event = new(FinanceAppStaffMemberDelete)
+	case FinanceAppStaffMemberGrantType:
+		event = new(FinanceAppStaffMemberGrant)
+	case FinanceAppStaffMemberRevokeType:
+		event = new(FinanceAppStaffMemberRevoke)
+	case FinanceAppStaffMemberUpdateType:
+		event = new(FinanceAppStaffMemberUpdate)
+	case FinanceKycInformationUpdateType:
+		event = new(FinanceKycInformationUpdate)
 	case FulfillmentEventsCreateType:
 		event = new(FulfillmentEventsCreate)
 	case FulfillmentEventsDeleteType:
@@ -369,6 +379,8 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(ReturnsClose)
 	case ReturnsDeclineType:
 		event = new(ReturnsDecline)
+	case ReturnsProcessType:
+		event = new(ReturnsProcess)
 	case ReturnsReopenType:
 		event = new(ReturnsReopen)
 	case ReturnsRequestType:
@@ -405,6 +417,12 @@ func Decode(eventType string, data []byte) (any, error) {
 		event = new(ShopRedact)
 	case ShopUpdateType:
 		event = new(ShopUpdate)
+	case SubscriptionBillingAttemptsChallengedType:
+		event = new(SubscriptionBillingAttemptsChallenged)
+	case SubscriptionBillingAttemptsFailureType:
+		event = new(SubscriptionBillingAttemptsFailure)
+	case SubscriptionBillingAttemptsSuccessType:
+		event = new(SubscriptionBillingAttemptsSuccess)
 	case SubscriptionBillingCycleEditsCreateType:
 		event = new(SubscriptionBillingCycleEditsCreate)
 	case SubscriptionBillingCycleEditsDeleteType:

@@ -54,6 +54,20 @@ func (e ReturnsDecline) Validate() error {
 
 func (ReturnsDecline) isReturnsEvent() {}
 
+// ReturnsProcessType is the event type of [ReturnsProcess].
+const ReturnsProcessType = "shopify.returns.process"
+
+// ReturnsProcess is the payload of returns.process.
+type ReturnsProcess struct{}
+
+// Validate reports how the event deviates from its schema, as the function Validate does for a
+// payload.
+func (e ReturnsProcess) Validate() error {
+	return table.Event(ReturnsProcessType, e)
+}
+
+func (ReturnsProcess) isReturnsEvent() {}
+
 // ReturnsRequestType is the event type of [ReturnsRequest].
 const ReturnsRequestType = "shopify.returns.request"
 
