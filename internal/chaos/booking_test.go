@@ -28,8 +28,8 @@ func bookStep(kind string) *restaq.Step[*worker, bookIn, string] {
 		Name: booking, Func: "chaos.worker.book", Tx: txType,
 		CallTx: func(ctx context.Context, tx any, w *worker, in bookIn) (string, error) { return w.book(ctx, tx, in) },
 		Codec: restaq.Codec[bookIn, string]{
-			AppendIn:  func(dst []byte, in *bookIn) ([]byte, error) { return appendJSON(dst, []any{in.Work, in.FailOnce}) },
-			DecodeIn:  func(data []byte, in *bookIn) error { return json.Unmarshal(data, &[]any{&in.Work, &in.FailOnce}) },
+			AppendIn:  func(dst []byte, in *bookIn) ([]byte, error) { return appendJSON(dst, in) },
+			DecodeIn:  func(data []byte, in *bookIn) error { return json.Unmarshal(data, in) },
 			AppendOut: func(dst []byte, out *string) ([]byte, error) { return appendJSON(dst, *out) },
 			DecodeOut: func(data []byte, out *string) error { return json.Unmarshal(data, out) },
 			Shape:     "string",
@@ -38,10 +38,7 @@ func bookStep(kind string) *restaq.Step[*worker, bookIn, string] {
 }
 
 // bookIn are the step's inputs.
-type bookIn struct {
-	Work     int
-	FailOnce string
-}
+type bookIn struct{ Order order }
 
 func appendJSON(dst []byte, v any) ([]byte, error) {
 	data, err := json.Marshal(v)
@@ -66,7 +63,7 @@ func (w *worker) book(ctx context.Context, tx any, in bookIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := w.step(ctx, booking, &order{Work: in.Work, FailOnce: in.FailOnce}); err != nil {
+	if err := w.step(ctx, booking, &in.Order); err != nil {
 		return "", err // what was written goes
 	}
 	w.say(ctx, entry{What: returned, Step: booking, Value: value})

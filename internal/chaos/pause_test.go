@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -54,6 +55,46 @@ func TestStoppedWorkerIsRefusedWhenItWakesUp(t *testing.T) {
 				t.Errorf("attempts %+v, want a lost one and a completed one", h.Attempts)
 			}
 		})
+	}
+}
+
+// A worker is stopped in a step's transaction on an SQLite file, which is the
+// only one that can write then. Deliveries are refused for now, until somebody
+// ends the stopped process; then all goes on at once.
+func TestStoppedWriterOfAFileIsInEverybodysWay(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "sqlite")
+	s := newSendings()
+	writer := f.start(workerConfig{Name: "writer", Lease: time.Minute})
+	f.deliver(t.Context(), s, order{ID: "evt_held", Hold: "writer", HoldIn: booking, Gate: filepath.Join(f.dir, "gate")})
+	const limit = 500 * time.Millisecond
+	other := f.start(workerConfig{Name: "other", ReceiveOnly: true, Deliver: limit})
+	f.saw("the transaction has written", func(e *entry) bool { return e.What == began && e.Step == booking })
+	until(t, "stopped while it writes", func() bool {
+		writer.signal(syscall.SIGSTOP)
+		if !f.writable() {
+			return true
+		}
+		writer.signal(syscall.SIGCONT)
+		return false
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	start := time.Now()
+	a, err := post(ctx, other, order{ID: "evt_new"})
+	if err == nil || a == nil || a.status != http.StatusServiceUnavailable || a.again == "" {
+		t.Errorf("a delivery meanwhile was answered %+v, %v; want 503 with Retry-After", a, err)
+	}
+	if took := time.Since(start); took > limit+5*time.Second {
+		t.Errorf("the answer took %v, want %v", took, limit)
+	}
+	writer.kill()
+	f.deliver(ctx, s, order{ID: "evt_new"})
+	f.start(workerConfig{Name: "third"})
+	f.settle()
+	f.verify(s, evidence{allowed: crashes})
+	if took := time.Since(start); took > 50*time.Second {
+		t.Errorf("all was done after %v, want without waiting for a lease of a minute", took)
 	}
 }
 

@@ -3,6 +3,8 @@
 package chaos
 
 import (
+	"context"
+	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -42,6 +44,33 @@ func TestTerminatedWorkerGivesItsWorkBack(t *testing.T) {
 			}
 			if gap := h.Attempts[1].StartedAt.Sub(h.Attempts[0].EndedAt); gap > time.Minute {
 				t.Errorf("picked up after %v", gap)
+			}
+		})
+	}
+}
+
+// Workers come and go under load, each asked to end. One that starts leaves
+// alone what others have begun, and one that ends gives back what it has: no
+// attempt is lost.
+func TestWorkersComeAndGo(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"postgres", "sqlite"} {
+		t.Run(kind, func(t *testing.T) {
+			f := newFleet(t, kind)
+			turns := 0
+			f.underLoad(2*time.Second, []restaq.AttemptOutcome{restaq.AttemptInterrupted}, func(cfg *workerConfig) {
+				cfg.Lease, cfg.Shutdown = time.Minute, time.Duration(1+rand.N(50))*time.Millisecond
+			}, func(ctx context.Context) {
+				for ; pause(ctx, time.Duration(rand.N(200))*time.Millisecond) == nil; turns++ {
+					leaving := f.anyone()
+					leaving.signal(syscall.SIGTERM)
+					until(t, "worker ends", leaving.hasEnded)
+					f.start(leaving.cfg)
+				}
+			})
+			t.Logf("%d came and went", turns)
+			if turns == 0 {
+				t.Error("none came")
 			}
 		})
 	}

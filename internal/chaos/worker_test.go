@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,8 @@ type order struct {
 
 	Work       int    `json:"work,omitempty"`       // ms that each step takes
 	FailOnce   string `json:"failOnce,omitempty"`   // a step that fails in attempt 1
-	Hold       string `json:"hold,omitempty"`       // the worker whose step "charge" waits
+	Hold       string `json:"hold,omitempty"`       // the worker whose step "charge" waits, or
+	HoldIn     string `json:"holdIn,omitempty"`     // another step
 	Gate       string `json:"gate,omitempty"`       // until this file is there
 	Downstream string `json:"downstream,omitempty"` // asked by step "ship"
 	Pad        string `json:"pad,omitempty"`        // for nothing
@@ -193,7 +195,7 @@ func (w *worker) handle(ctx context.Context, event restaq.Event) error {
 // call calls a step's wrapper.
 func (w *worker) call(ctx context.Context, name string, o *order) (string, error) {
 	if name == booking {
-		return w.bookIt.Run(ctx, w, bookIn{o.Work, o.FailOnce})
+		return w.bookIt.Run(ctx, w, bookIn{*o})
 	}
 	return restaq.Do(ctx, name, func(ctx context.Context) (string, error) {
 		w.say(ctx, entry{What: began, Step: name})
@@ -225,7 +227,7 @@ func (w *worker) step(ctx context.Context, name string, o *order) error {
 	if name == o.FailOnce && restaq.Attempt(ctx) == 1 {
 		return errors.New("fails in the first attempt")
 	}
-	if name == "charge" && o.Hold == w.cfg.Name {
+	if name == cmp.Or(o.HoldIn, "charge") && o.Hold == w.cfg.Name {
 		if err := gate(ctx, o.Gate); err != nil {
 			return err
 		}
