@@ -60,6 +60,16 @@
 // commits, one for renewals and one that listens. Nothing that runs in the
 // pool, steps with transactions least of all, can use these up.
 //
+// All of them are made within 5 s, and given up within 10 s when the other side
+// is out of reach, by the process and by the server; a transaction whose client
+// says nothing for 10 s, or for half a lease in a step, is rolled back. So a
+// process that was stopped or cut off holds no lock when a lease of the default
+// length runs out. Limits that the URL sets stand:
+//
+//	connect_timeout, tcp_keepalives_idle, tcp_keepalives_interval,
+//	tcp_keepalives_count, tcp_user_timeout, statement_timeout,
+//	idle_in_transaction_session_timeout, transaction_timeout
+//
 // # What can go wrong
 //
 // Each method is one statement, or one short transaction, at READ COMMITTED,
@@ -76,5 +86,6 @@
 // may differ.
 //
 // The URL option default_query_exec_mode=exec makes do without prepared
-// statements.
+// statements and without anything that lasts in a session, as behind PgBouncer
+// in transaction mode. Open finds out that it is missing and says so.
 package postgres
