@@ -40,6 +40,7 @@ type EventStruct struct {
 	Text   string   // the schema's description, foreign text
 	Fields []EventField
 	Extra  *EventExtra // nil: members beyond the fields are ignored
+	Tuple  bool        // an array in JSON, of an item for each field
 
 	Markers []string // methods that put it into its families and unions
 
@@ -58,12 +59,14 @@ type EventField struct {
 	Type       *EventType
 	Text       string // the schema's description, foreign text
 	Deprecated bool
+	Stand      string // what stands in the tag for a member whose name a tag can't hold; "" for all others
 }
 
-// EventExtra is the field that holds the members which have none of their own.
+// EventExtra is the field that holds the members or items which have none of
+// their own.
 type EventExtra struct {
 	Name string
-	Type *EventType // a map; members that do not fit are left out
+	Type *EventType // a map, or a tuple's slice; members that do not fit are left out
 }
 
 // EventUnion is one of several objects, which a member tells apart.

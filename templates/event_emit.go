@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -169,16 +170,19 @@ func emitStruct(f *jen.File, s *EventStruct) {
 	emitDoc(f, s.Doc, s.Text, s.Deprecated)
 	fields := make([]jen.Code, 0, len(s.Fields))
 	for _, field := range s.Fields {
-		fields = append(fields, eventField(field)...)
+		fields = append(fields, eventField(field, s.Tuple)...)
 	}
-	if s.Extra != nil {
+	switch {
+	case s.Extra != nil && s.Tuple:
+		fields = append(fields, jen.Line(), jen.Id(s.Extra.Name).Add(eventTypeCode(s.Extra.Type)).Comment("items behind those"))
+	case s.Extra != nil:
 		fields = append(fields, jen.Line(), jen.Id(s.Extra.Name).Add(eventTypeCode(s.Extra.Type)).Tag(map[string]string{"json": "-"}).
 			Comment("members that have no field of their own"))
 	}
 	f.Type().Id(s.Name).Struct(fields...)
 	f.Line()
-	if s.Extra != nil {
-		emitExtra(f, s)
+	if s.Extra != nil || s.Tuple || slices.ContainsFunc(s.Fields, func(field EventField) bool { return field.Stand != "" }) {
+		emitObjectMethods(f, s)
 	}
 	if s.Const != "" {
 		emitDoc(f, []string{"Validate reports how the event deviates from its schema, as the function Validate does for a payload."}, "", false)
@@ -195,13 +199,21 @@ func emitStruct(f *jen.File, s *EventStruct) {
 	}
 }
 
-func eventField(field EventField) []jen.Code {
+func eventField(field EventField, item bool) []jen.Code {
 	var code []jen.Code
-	for _, line := range comment(nil, field.Text, field.Deprecated) {
+	var own []string
+	tag := field.Member
+	if field.Stand != "" {
+		tag = field.Stand
+		own = []string{field.Name + " is the member " + strconv.QuoteToASCII(field.Member) + "."}
+	}
+	for _, line := range comment(own, field.Text, field.Deprecated) {
 		code = append(code, jen.Comment(line))
 	}
-	tag := field.Member
-	if field.Option != "" || field.Member == "-" {
+	if item {
+		return append(code, jen.Id(field.Name).Add(eventTypeCode(field.Type)))
+	}
+	if field.Option != "" || tag == "-" {
 		tag += "," + field.Option
 	}
 	return append(code, jen.Id(field.Name).Add(eventTypeCode(field.Type)).Tag(map[string]string{"json": tag}))

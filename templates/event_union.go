@@ -74,48 +74,12 @@ func emitUnion(f *jen.File, u *EventUnion) {
 		}
 		cases = append(cases, jen.Case(kinds...).Block(decode(v.Struct)))
 	}
-	emitDoc(f, []string{"MarshalJSON encodes the value."}, "", false)
-	f.Func().Params(jen.Id("v").Id(u.Name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(jen.Qual(payloadPath, "EncodeVariant").Call(jen.Id("v").Dot("Value"))),
-	)
-	f.Line()
-	emitDoc(f, []string{"UnmarshalJSON decodes the value into the type that its member " + quoted(u.Tag) + " names."}, "", false)
-	f.Func().Params(jen.Id("v").Op("*").Id(u.Name)).Id("UnmarshalJSON").Params(jen.Id("data").Index().Byte()).Error().Block(
+	emitMarshal(f, u.Name, "MarshalJSON encodes the value.", jen.Return(jen.Qual(payloadPath, "EncodeVariant").Call(jen.Id("v").Dot("Value"))))
+	emitUnmarshal(f, u.Name, "UnmarshalJSON decodes the value into the type that its member "+quoted(u.Tag)+" names.",
 		jen.Switch(jen.Qual(payloadPath, "Kind").Call(jen.Id("data"), jen.Lit(u.Tag))).Block(cases...),
 		decode(u.Unknown),
 	)
-	f.Line()
 }
 
 // quoted is foreign text in a doc comment of our own.
 func quoted(s string) string { return `"` + s + `"` }
-
-// emitExtra writes the methods of an object that may have members beyond its
-// fields.
-//
-//	// MarshalJSON encodes the fields, and the members of Extra beside them.
-//	func (v Labels) MarshalJSON() ([]byte, error) {
-//		type plain Labels
-//		return payload.EncodeExtra(plain(v), v.Extra)
-//	}
-//
-//	// UnmarshalJSON decodes members without a field of their own into Extra.
-//	func (v *Labels) UnmarshalJSON(data []byte) error {
-//		type plain Labels
-//		return payload.DecodeExtra(data, (*plain)(v), &v.Extra)
-//	}
-func emitExtra(f *jen.File, s *EventStruct) {
-	extra := func() *jen.Statement { return jen.Id("v").Dot(s.Extra.Name) }
-	emitDoc(f, []string{"MarshalJSON encodes the fields, and the members of " + s.Extra.Name + " beside them."}, "", false)
-	f.Func().Params(jen.Id("v").Id(s.Name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Type().Id("plain").Id(s.Name),
-		jen.Return(jen.Qual(payloadPath, "EncodeExtra").Call(jen.Id("plain").Call(jen.Id("v")), extra())),
-	)
-	f.Line()
-	emitDoc(f, []string{"UnmarshalJSON decodes members without a field of their own into " + s.Extra.Name + "."}, "", false)
-	f.Func().Params(jen.Id("v").Op("*").Id(s.Name)).Id("UnmarshalJSON").Params(jen.Id("data").Index().Byte()).Error().Block(
-		jen.Type().Id("plain").Id(s.Name),
-		jen.Return(jen.Qual(payloadPath, "DecodeExtra").Call(jen.Id("data"), jen.Parens(jen.Op("*").Id("plain")).Call(jen.Id("v")), jen.Op("&").Add(extra()))),
-	)
-	f.Line()
-}

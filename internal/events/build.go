@@ -79,6 +79,8 @@ func (b *builder) build() templates.EventPackage {
 	families := b.families()
 	for i := 0; i < len(b.queue); i++ { // grows while it is worked off
 		switch d := b.queue[i]; {
+		case d.strct != nil && d.strct.Tuple:
+			b.items(d)
 		case d.strct != nil:
 			d.strct.Fields = b.fields(d)
 		case d.union != nil:
@@ -105,7 +107,7 @@ func (b *builder) build() templates.EventPackage {
 func (b *builder) nameDefinitions(defs []definition) {
 	for _, d := range defs {
 		s := b.shapes.shape(d.schema)
-		if s.owner != d.schema || s.form != object && s.form != union && s.enum == nil {
+		if s.owner != d.schema || s.form != object && s.form != union && s.form != tuple && s.enum == nil {
 			continue
 		}
 		if b.namesake(d.name) != "" {
@@ -294,7 +296,7 @@ func (b *builder) declare(s *shape, name string, doc []string, text string) *dec
 			Tag: s.tag, Doc: doc, Text: text, Deprecated: s.owner.Deprecated,
 		}
 	default:
-		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
+		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated, Tuple: s.form == tuple}
 	}
 	b.declared[s.owner] = d
 	b.queue = append(b.queue, d)

@@ -17,6 +17,7 @@
 //	  and typed members besides     a field Extra beside them, a map
 //	object of additionalProperties map[string]T
 //	array, tuple of one type       []T
+//	tuple of several types         a struct with Item1, Item2 …
 //	string                         string; with enum a type with constants; date-time: payload.Time
 //	integer                        int64, uint64 or payload.Number, as bounds and values ask; unix-time: payload.Unix
 //	number                         payload.Number, which keeps every digit

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -34,10 +35,6 @@ func (b *builder) fields(d *declared) []templates.EventField {
 	}
 	var fields []templates.EventField
 	for i, p := range d.shape.props {
-		if !templates.Taggable(p.Name) {
-			b.problems.Warnf(p.Schema.Position, "property %q is left out: a struct tag can't hold its name", p.Name)
-			continue
-		}
 		if names[i] == "" {
 			names[i] = scope.Take(naming.Exported(p.Name))
 		}
@@ -47,10 +44,37 @@ func (b *builder) fields(d *declared) []templates.EventField {
 		}
 		t, option := member(b.typeOf(shape, d.parent, names[i]), p.Required, shape.null)
 		fields = append(fields, templates.EventField{
-			Name: names[i], Member: p.Name, Option: option, Type: t, Text: fieldText(p.Schema), Deprecated: p.Schema.Deprecated,
+			Name: names[i], Member: p.Name, Stand: standIn(d.shape.props, p.Name, names[i]), Option: option, Type: t, Text: fieldText(p.Schema), Deprecated: p.Schema.Deprecated,
 		})
 	}
 	return fields
+}
+
+// standIn returns what stands in the tag of a field for a name that a tag can't
+// hold, "" for any other name.
+func standIn(props []schema.Property, member, field string) string {
+	if templates.Taggable(member) {
+		return ""
+	}
+	stand := "odd:" + field
+	for indexProp(props, stand) >= 0 {
+		stand += "_"
+	}
+	return stand
+}
+
+// items returns the fields of an array whose items differ in type, and of those
+// behind them.
+func (b *builder) items(d *declared) {
+	for i, s := range d.shape.items {
+		name := fmt.Sprintf("Item%d", i+1)
+		shape := b.shapes.shape(s)
+		t, _ := member(b.typeOf(shape, d.parent, name), i < d.shape.least, shape.null)
+		d.strct.Fields = append(d.strct.Fields, templates.EventField{Name: name, Type: t, Text: fieldText(s)})
+	}
+	if !d.shape.closed {
+		d.strct.Extra = &templates.EventExtra{Name: "Rest", Type: &templates.EventType{Kind: templates.Slice, Elem: b.element(d.shape.elem, d.parent, "Rest")}}
+	}
 }
 
 // fieldText returns what the schema says about a member.
@@ -108,7 +132,7 @@ var raw = &templates.EventType{Kind: templates.RawJSON}
 // name yet is named after the field that it was met in.
 func (b *builder) typeOf(s *shape, parent, field string) *templates.EventType {
 	switch s.form {
-	case object, union:
+	case object, union, tuple:
 		return &templates.EventType{Kind: templates.Local, Name: b.nameOf(s, parent, field)}
 	case text:
 		if s.enum != nil {

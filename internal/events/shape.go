@@ -25,9 +25,10 @@ const (
 	unix       // seconds since 1970
 	expandable // an id or the whole object
 	union      // one of several objects, which a member tells apart
+	tuple      // an array whose items differ in type by their place
 )
 
-var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference", "one of several objects"}
+var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference", "one of several objects", "an array of different items"}
 
 // shape is what a schema says of its values, references and combinations
 // followed. It is shared: copy before changing.
@@ -46,6 +47,10 @@ type shape struct {
 	enum []*schema.Node // of a text: its known values, never empty if not nil
 	min  *schema.Bound
 	max  *schema.Bound
+
+	items  []*schema.Schema // of a tuple; elem is of those behind them
+	least  int              // items that always come
+	closed bool             // no items come behind them
 
 	format  string
 	named   bool   // owner stands in $defs, or was reached by $ref
@@ -129,7 +134,7 @@ func (sh *shaper) find(s *schema.Schema) *shape {
 		parts = append(parts, own)
 	}
 	if union := slices.Concat(s.OneOf, s.AnyOf); len(union) > 0 {
-		if u := sh.union(s, union); u.form != anything || u.widened != "" && len(parts) == 0 {
+		if u := sh.union(s, union, len(parts) == 0); u.form != anything || u.widened != "" && len(parts) == 0 {
 			parts = append(parts, u)
 		}
 	}
@@ -292,7 +297,7 @@ func (sh *shaper) beyond(s *schema.Schema) *extra {
 	for _, e := range elems[1:] {
 		elem = sh.join(join{false, elem, e})
 	}
-	if of := sh.shape(elem); len(s.Properties) > 0 && of.form == anything && of.widened == "" {
+	if of := sh.shape(elem); len(s.Properties) > 0 && len(s.Patterns) == 0 && of.form == anything && of.widened == "" {
 		return nil
 	}
 	closed := s.Additional != nil && s.Additional.Always != nil && !*s.Additional.Always
@@ -304,22 +309,36 @@ func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
 	if len(s.Prefix) == 0 {
 		return
 	}
-	out.elem = s.Prefix[0]
-	rest := s.Prefix[1:]
-	if s.Items != nil && s.Items.Always == nil {
-		rest = append(slices.Clone(rest), s.Items)
+	closed := s.Items != nil && s.Items.Always != nil && !*s.Items.Always
+	if most, ok := limit(s, "maxItems"); ok && most <= len(s.Prefix) {
+		closed = true
 	}
-	first := sh.shape(s.Prefix[0])
-	for _, p := range rest {
-		if next := sh.shape(p); !sameForm(first, next) {
-			out.elem = nil
-			sh.problems.Widenf(p.Position, "the items are kept as raw JSON: they differ in type")
-			return
+	one := closed || s.Items != nil && sameForm(sh.shape(s.Prefix[0]), sh.shape(s.Items))
+	for _, p := range s.Prefix[1:] {
+		one = one && sameForm(sh.shape(s.Prefix[0]), sh.shape(p))
+	}
+	if one {
+		out.elem = s.Prefix[0]
+		return
+	}
+	out.form, out.items, out.closed = tuple, s.Prefix, closed
+	if least, ok := limit(s, "minItems"); ok {
+		out.least = least
+	}
+}
+
+// limit returns the number that a keyword which only validates gives.
+func limit(s *schema.Schema, keyword string) (int, bool) {
+	for _, k := range s.Rest {
+		if k.Name == keyword && k.Value.IsInteger() {
+			i, _ := (&schema.Bound{Text: k.Value.Text}).Integer()
+			return int(i.Int64()), i.IsInt64() && i.Int64() < 1<<31
 		}
 	}
+	return 0, false
 }
 
 // sameForm reports whether two shapes are one Go type without further ado.
 func sameForm(a, b *shape) bool {
-	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.form != union && a.enum == nil && b.enum == nil) && a.elem == b.elem
+	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.form != union && a.form != tuple && a.enum == nil && b.enum == nil) && a.elem == b.elem
 }

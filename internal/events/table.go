@@ -127,6 +127,8 @@ type tableNode struct {
 	Else       *int                `json:"else,omitempty"`
 	Contains   *int                `json:"contains,omitempty"`
 	Names      *int                `json:"names,omitempty"`
+	OtherProps *int                `json:"up,omitempty"`
+	OtherItems *int                `json:"ui,omitempty"`
 	Min        json.Number         `json:"min,omitempty"`
 	Max        json.Number         `json:"max,omitempty"`
 	XMin       json.Number         `json:"xmin,omitempty"`
@@ -225,7 +227,8 @@ func (w *nodeWriter) optional(s *schema.Schema) *int {
 	return new(w.number(s))
 }
 
-// condition adds a schema that only validates.
+// condition adds a schema that only validates. That of contentSchema is about
+// what a text holds, and annotates.
 func (w *nodeWriter) condition(n *tableNode, c schema.Condition) {
 	switch c.Keyword {
 	case "not":
@@ -240,14 +243,15 @@ func (w *nodeWriter) condition(n *tableNode, c schema.Condition) {
 		n.Contains = w.optional(c.Schema)
 	case "propertyNames":
 		n.Names = w.optional(c.Schema)
+	case "unevaluatedProperties":
+		n.OtherProps = w.optional(c.Schema)
+	case "unevaluatedItems":
+		n.OtherItems = w.optional(c.Schema)
 	case "dependentSchemas":
 		if n.DepSchemas == nil {
 			n.DepSchemas = map[string]int{}
 		}
 		n.DepSchemas[c.Name] = w.number(c.Schema)
-	case "contentSchema": // annotates
-	default:
-		w.t.problems.Warnf(c.Schema.Position, "Validate passes over %s", c.Keyword)
 	}
 }
 

@@ -6,8 +6,9 @@ import (
 	"github.com/restaq/restaq/internal/schema"
 )
 
-// union returns the shape of a value that is one of several.
-func (sh *shaper) union(s *schema.Schema, list []*schema.Schema) *shape {
+// union returns the shape of a value that is one of several. Alone says that the
+// schema says nothing else of its type.
+func (sh *shaper) union(s *schema.Schema, list []*schema.Schema, alone bool) *shape {
 	out := &shape{owner: s}
 	var alts []*shape
 	for _, alt := range list {
@@ -17,7 +18,7 @@ func (sh *shaper) union(s *schema.Schema, list []*schema.Schema) *shape {
 		case a.form == nothing:
 			continue
 		case a.form == anything && a.widened == "":
-			if constrains(alt) {
+			if constrains(alt) && !alone {
 				continue // {"required": […]} and the like only validate
 			}
 			return &shape{null: true}

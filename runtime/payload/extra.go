@@ -12,30 +12,80 @@ import (
 	"sync"
 )
 
+// Odd is a member whose name a struct tag can't hold: the tag has Tag, the JSON
+// Name.
+type Odd struct{ Tag, Name string }
+
 // EncodeExtra encodes object, a struct, and behind its members those of extra,
 // sorted by name. A member that object has a field for is encoded from there
 // alone. Generated code calls it.
-func EncodeExtra[T any](object any, extra map[string]T) ([]byte, error) {
-	data, err := json.Marshal(object)
+func EncodeExtra[T any](object any, extra map[string]T, odd ...Odd) ([]byte, error) {
+	data, err := EncodeOdd(object, odd...)
 	if err != nil || len(extra) == 0 {
 		return data, err
 	}
 	known := fieldNames(reflect.TypeOf(object))
 	data = data[:len(data)-1]
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if known[name] {
+		if _, own := tagOf(name, known, odd); own {
 			continue
 		}
 		value, err := json.Marshal(extra[name])
 		if err != nil {
 			return nil, fmt.Errorf("encode member %q: %w", name, err)
 		}
-		if len(data) > 1 {
-			data = append(data, ',')
-		}
-		data = append(append(append(data, quote(name)...), ':'), value...)
+		data = appendMember(data, name, value)
 	}
 	return append(data, '}'), nil
+}
+
+// EncodeOdd encodes object, a struct some of whose members have odd names.
+// Generated code calls it.
+func EncodeOdd(object any, odd ...Odd) ([]byte, error) {
+	data, err := json.Marshal(object)
+	if err != nil || len(odd) == 0 {
+		return data, err
+	}
+	members, err := membersOf(data)
+	if err != nil {
+		return nil, err
+	}
+	renamed := []byte{'{'}
+	for _, m := range members {
+		if i := slices.IndexFunc(odd, func(o Odd) bool { return o.Tag == m.name }); i >= 0 {
+			m.name = odd[i].Name
+		}
+		renamed = appendMember(renamed, m.name, m.value)
+	}
+	return append(renamed, '}'), nil
+}
+
+// appendMember appends a member to an object that is not closed yet.
+func appendMember(object []byte, name string, value []byte) []byte {
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	return append(append(append(object, quote(name)...), ':'), value...)
+}
+
+// tagOf returns the name that a struct's tag has for a member, and whether there
+// is one.
+func tagOf(name string, known map[string]bool, odd []Odd) (string, bool) {
+	for _, o := range odd {
+		switch name {
+		case o.Name:
+			return o.Tag, true
+		case o.Tag:
+			return "", false
+		}
+	}
+	return name, known[name]
+}
+
+// DecodeOdd decodes data into object, a pointer to a struct some of whose members
+// have odd names. Generated code calls it.
+func DecodeOdd(data []byte, object any, odd ...Odd) error {
+	return DecodeExtra[json.RawMessage](data, object, nil, odd...)
 }
 
 // DecodeExtra decodes data into object, a pointer to a struct, and the members
@@ -45,29 +95,28 @@ func EncodeExtra[T any](object any, extra map[string]T) ([]byte, error) {
 //
 // The struct sees its own members only: encoding/json would take a member that
 // differs in case for one of them.
-func DecodeExtra[T any](data []byte, object any, extra *map[string]T) error {
-	*extra = nil
+func DecodeExtra[T any](data []byte, object any, extra *map[string]T, odd ...Odd) error {
+	if extra != nil {
+		*extra = nil
+	}
 	members, err := membersOf(data)
 	if err != nil || members == nil {
 		return errors.Join(err, Unmarshal(data, object))
 	}
 	known := fieldNames(reflect.TypeOf(object).Elem())
 	own := []byte{'{'}
+	beyond := members[:0:0]
 	for _, m := range members {
-		if known[m.name] {
-			if len(own) > 1 {
-				own = append(own, ',')
-			}
-			own = append(append(append(own, quote(m.name)...), ':'), m.value...)
+		if tag, ok := tagOf(m.name, known, odd); ok {
+			own = appendMember(own, tag, m.value)
+		} else {
+			beyond = append(beyond, m)
 		}
 	}
-	if err := Unmarshal(append(own, '}'), object); err != nil {
+	if err := Unmarshal(append(own, '}'), object); err != nil || extra == nil {
 		return err
 	}
-	for _, m := range members {
-		if known[m.name] {
-			continue
-		}
+	for _, m := range beyond {
 		var value T
 		if Unmarshal(m.value, &value) != nil {
 			continue

@@ -84,6 +84,7 @@ func (c *checker) check(i int, v any, at string) {
 		c.object(n, v, at)
 	}
 	c.combined(n, v, at)
+	c.unevaluated(i, v, at)
 }
 
 // types checks type, and reports whether it fits.

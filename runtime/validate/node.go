@@ -31,6 +31,8 @@ type written struct {
 	Else       *int                `json:"else"`
 	Contains   *int                `json:"contains"`
 	Names      *int                `json:"names"`
+	OtherProps *int                `json:"up"`
+	OtherItems *int                `json:"ui"`
 	Min        json.Number         `json:"min"`
 	Max        json.Number         `json:"max"`
 	XMin       json.Number         `json:"xmin"`
@@ -126,7 +128,7 @@ func (t *Table) inside() error {
 // refs returns the numbers that a node has of others.
 func (n *node) refs() []int {
 	var list []int
-	for _, p := range []*int{n.Additional, n.Items, n.Not, n.If, n.Then, n.Else, n.Contains, n.Names} {
+	for _, p := range []*int{n.Additional, n.Items, n.Not, n.If, n.Then, n.Else, n.Contains, n.Names, n.OtherProps, n.OtherItems} {
 		if p != nil {
 			list = append(list, *p)
 		}

@@ -22,6 +22,7 @@
 //	all any one        allOf, anyOf, oneOf
 //	not if then else   as in JSON Schema; as are
 //	contains names     names is propertyNames
+//	up ui      unevaluatedProperties, unevaluatedItems
 //	min max xmin xmax mul      bounds of numbers, exclusive ones with an x, and multipleOf
 //	len items members found    pairs of least and most, -1 for no limit: of characters,
 //	                           items, members, and of items that contains is for
