@@ -30,6 +30,7 @@ func main() {
 	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs; 0 leaves them out")
 	var p plan
 	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn; 0 leaves them out")
+	flag.StringVar(&p.only, "only", "", "measure in the runtime's rows those alone whose names have one of these words")
 	flag.DurationVar(&p.window, "window", 2*time.Second, "how long a turn takes")
 	flag.IntVar(&p.costs, "costs", 1000, "over how many executions the cost of one is taken")
 	flag.IntVar(&p.pending, "pending", 100_000, "beside how many pending executions the heap is measured; 0 leaves those rows out")

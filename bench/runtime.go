@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +44,7 @@ var concurrencies = []int{1, 16, 64, 256}
 
 // plan is how long the runtime's rows measure.
 type plan struct {
+	only   string        // words in the names of the subjects; "" for all
 	rounds int           // of each row
 	window time.Duration // of each subject in each round
 	costs  int           // executions of which the cost is taken
@@ -53,12 +56,22 @@ type plan struct {
 // contest is the subjects, opened on one server, and what was measured.
 type contest struct {
 	plan     plan
+	kinds    []kind
 	server   *pgtest.Server
 	subjects []subject
 
 	loads      map[int][][]load // by concurrency: for each subject, each round's
 	duplicates [][]load
 	costs      map[int][]cost // by concurrency; none for a subject without SQL
+}
+
+// only returns the kinds that have one of the words in their names; all of
+// them if there are no words.
+func only(words string) []kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool {
+		has := func(word string) bool { return strings.Contains(k.name, word) }
+		return words != "" && !slices.ContainsFunc(strings.Fields(words), has)
+	})
 }
 
 // runtimeRows measures this project against what one would write by hand, and
@@ -70,9 +83,9 @@ func runtimeRows(ctx context.Context, out io.Writer, p plan) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	c := &contest{plan: p, server: server, loads: make(map[int][][]load), costs: make(map[int][]cost)}
+	c := &contest{plan: p, kinds: only(p.only), server: server, loads: make(map[int][][]load), costs: make(map[int][]cost)}
 	defer func() { err = errors.Join(err, c.close()) }()
-	for i, k := range kinds {
+	for i, k := range c.kinds {
 		url, err := database(ctx, server, fmt.Sprint("bench_", i))
 		if err != nil {
 			return err
@@ -107,7 +120,7 @@ func (c *contest) close() error {
 	var errs []error
 	for i, s := range c.subjects {
 		if err := s.close(); err != nil {
-			errs = append(errs, fmt.Errorf("close %s: %w", kinds[i].name, err))
+			errs = append(errs, fmt.Errorf("close %s: %w", c.kinds[i].name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -116,7 +129,7 @@ func (c *contest) close() error {
 func (c *contest) measure(ctx context.Context) error {
 	for i, s := range c.subjects {
 		if _, err := execute(ctx, s, 16, c.plan.window/2); err != nil {
-			return fmt.Errorf("warm %s up: %w", kinds[i].name, err)
+			return fmt.Errorf("warm %s up: %w", c.kinds[i].name, err)
 		}
 	}
 	for _, n := range concurrencies {
@@ -139,7 +152,7 @@ func (c *contest) rounds(ctx context.Context, op func(s subject, i int) (load, e
 		for i, s := range c.subjects {
 			l, err := op(s, i)
 			if err != nil {
-				return nil, fmt.Errorf("measure %s: %w", kinds[i].name, err)
+				return nil, fmt.Errorf("measure %s: %w", c.kinds[i].name, err)
 			}
 			loads[i] = append(loads[i], l)
 		}
@@ -178,7 +191,7 @@ func (c *contest) measureCosts(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, `CREATE EXTENSION pg_walinspect`); err != nil {
 		return err
 	}
-	for i, k := range kinds {
+	for i, k := range c.kinds {
 		costs, err := c.costsOf(ctx, conn, k, fmt.Sprint("cost_", i))
 		if err != nil {
 			return fmt.Errorf("take cost of %s: %w", k.name, err)
