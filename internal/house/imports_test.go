@@ -79,6 +79,7 @@ var table = []Rule{
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
 	{Tree: "./internal/chaos", TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5/..."}}, // tests only
 	{Tree: "./internal/leasemodel"},
+	{Tree: "./internal/corpus", TestsMay: []string{"./internal/events", "./internal/fetch", "./internal/schema", "./schemas/..."}}, // tests only
 	{Tree: "./internal/fetch"},
 	{Tree: "./internal/refresh", May: []string{"./internal/events", "./internal/fetch"}},
 	{Tree: "./internal/house"},
