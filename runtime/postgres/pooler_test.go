@@ -1,7 +1,9 @@
 package postgres_test
 
 import (
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -20,8 +22,13 @@ func pooled(t *testing.T) string {
 	return withOption(t, pgtest.Pooled(t, pgtest.URL(t)), "default_query_exec_mode", "exec")
 }
 
+// Many stores share the pooler's connections to one database.
 func TestStoreBehindPgBouncer(t *testing.T) {
-	storetest.Run(t, backend(func(t *testing.T) database { return database{pooled(t), "restaq"} }))
+	address := pooled(t)
+	var schemas atomic.Int32
+	storetest.Run(t, backend(func(t *testing.T) database {
+		return database{address, fmt.Sprintf("restaq_%d", schemas.Add(1))}
+	}))
 }
 
 // A URL that says nothing of the pooler is refused with a sentence that says
