@@ -19,9 +19,9 @@ const workerEnv = "RESTAQ_CHAOS_WORKER"
 // soakEnv is about how long all scenarios that go on at random take together.
 const soakEnv = "RESTAQ_SOAK"
 
-// shares is in how many parts that time is cut: twelve scenarios, of which
-// four run at the same time.
-const shares = 3
+// shares is in how many parts that time is cut: fourteen scenarios, of
+// which four run at the same time.
+const shares = 4
 
 func TestMain(m *testing.M) {
 	text := os.Getenv(workerEnv)

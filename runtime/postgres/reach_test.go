@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"maps"
-	"strings"
+	"net"
 	"testing"
 	"time"
 
@@ -152,19 +152,35 @@ func TestTransactionsBehindAPoolerHaveLimits(t *testing.T) {
 
 // A server that takes a connection and says nothing is given up.
 func TestTheMakingOfAConnectionIsBounded(t *testing.T) {
-	config, err := pgxpool.ParseConfig("postgres://user@localhost/db")
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	setReach(config.ConnConfig, "postgres://user@localhost/db")
-	if config.ConnConfig.ConnectTimeout != dialLimit {
-		t.Errorf("limit %v, want %v", config.ConnConfig.ConnectTimeout, dialLimit)
+	defer listener.Close()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Open(context.Background(), "postgres://user:password@"+listener.Addr().String()+"/db?sslmode=disable")
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("opened")
+		}
+	case <-time.After(dialLimit + 20*time.Second):
+		t.Error("it waits for ever")
 	}
-	if url := "postgres://user@localhost/db?connect_timeout=0"; !strings.Contains(url, "connect_timeout") {
-		t.Fatal("the URL sets none")
-	} else if config, err = pgxpool.ParseConfig(url); err != nil {
+}
+
+// A URL may want no bound.
+func TestAURLMayWantConnectionsMadeWithoutABound(t *testing.T) {
+	const url = "postgres://user@localhost/db?connect_timeout=0"
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
 		t.Fatal(err)
-	} else if setReach(config.ConnConfig, url); config.ConnConfig.ConnectTimeout != 0 {
-		t.Errorf("limit %v, where the URL wants none", config.ConnConfig.ConnectTimeout)
+	}
+	if setReach(config, url); config.ConnectTimeout != 0 {
+		t.Errorf("limit %v", config.ConnectTimeout)
 	}
 }
