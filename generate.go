@@ -8,3 +8,5 @@ package restaq
 //go:generate go run ./cmd/restaqgen events -provider stripe -in schemas/stripe -out schemas/stripe
 //go:generate go run ./cmd/restaqgen events -provider github -in schemas/github -out schemas/github
 //go:generate go run ./cmd/restaqgen events -provider shopify -in schemas/shopify -out schemas/shopify
+//go:generate go run ./cmd/restaqgen events -provider slack -in schemas/slack -out schemas/slack
+//go:generate go run ./cmd/restaqgen events -provider standardwebhooks -in schemas/standardwebhooks -out schemas/standardwebhooks

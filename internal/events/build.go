@@ -3,6 +3,7 @@ package events
 import (
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/naming"
@@ -60,7 +61,8 @@ func (b *builder) build() templates.EventPackage {
 	b.scope.Take("Validate")
 	var defs []definition
 	b.sources, defs = survey(b.set, b.only, b.problems)
-	if len(b.sources) == 0 {
+	kept := slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !d.keep })
+	if len(b.sources)+len(kept) == 0 {
 		b.problems.Errorf(schema.Position{File: b.provider}, "no event types: name them by x-restaq-events, or a file for its event type")
 		return templates.EventPackage{}
 	}
@@ -75,6 +77,9 @@ func (b *builder) build() templates.EventPackage {
 	b.nameDefinitions(defs)
 	for _, src := range b.sources {
 		b.addEvents(src)
+	}
+	for _, d := range kept {
+		b.nameOf(b.shapes.shape(d.schema), "", "")
 	}
 	families := b.families()
 	for i := 0; i < len(b.queue); i++ { // grows while it is worked off

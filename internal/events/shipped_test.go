@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the shipped event packages")
 
 // The packages under schemas are what their schemas give.
 func TestShippedPackagesAreCurrent(t *testing.T) {
-	for _, provider := range []string{"github", "shopify", "stripe"} {
+	for _, provider := range []string{"github", "shopify", "slack", "standardwebhooks", "stripe"} {
 		t.Run(provider, func(t *testing.T) {
 			t.Chdir("../..")
 			dir := filepath.Join("schemas", provider)

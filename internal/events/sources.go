@@ -20,6 +20,7 @@ type definition struct {
 	schema *schema.Schema
 	name   string
 	file   string // tells entries of one name apart
+	keep   bool   // written whether an event reaches it or not
 }
 
 // survey finds the events and the named types of a set. Of the event types only
@@ -33,7 +34,8 @@ func survey(set *schema.Set, only filter, problems *schema.Problems) (sources []
 		}
 		for _, d := range doc.Root.Defs {
 			if !v.payloads[d.Schema] || d.Schema.IsEvent && set.References(d.Schema) > 0 {
-				v.defs = append(v.defs, definition{d.Schema, d.Name, baseName(doc.Name)})
+				keep := d.Schema.IsEvent && len(d.Schema.Events) == 0
+				v.defs = append(v.defs, definition{d.Schema, d.Name, baseName(doc.Name), keep})
 			}
 		}
 	}
@@ -82,7 +84,7 @@ func (v *surveyor) document(doc *schema.Document) {
 	for _, d := range root.Defs {
 		if d.Schema.IsEvent {
 			says = true
-			v.payloads[d.Schema] = true
+			v.payloads[d.Schema] = len(d.Schema.Events) > 0
 			v.add(d.Schema, d.Name, d.Schema.Events)
 		}
 	}
@@ -96,7 +98,7 @@ func (v *surveyor) document(doc *schema.Document) {
 		isEvent = false
 	}
 	if describes(root) && (!isEvent || v.set.Referenced(root)) {
-		v.defs = append(v.defs, definition{root, base, base})
+		v.defs = append(v.defs, definition{root, base, base, false})
 	}
 }
 
