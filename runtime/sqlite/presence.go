@@ -154,7 +154,7 @@ func (w *writer) leave() {
 	if w.presence == nil {
 		return
 	}
-	j := &job{done: make(chan struct{}), run: func(tx *tx) error {
+	j := &job{done: make(chan struct{}, 1), run: func(tx *tx) error {
 		_, err := tx.exec(`DELETE FROM restaq_owner WHERE file <> ? OR byte = ?`, w.presence.name, w.presence.byte)
 		return err
 	}}

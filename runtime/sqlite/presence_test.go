@@ -32,16 +32,6 @@ func init() {
 	}
 }
 
-// begin stores an event whose execution is begun under a lease of an hour.
-func begin(ctx context.Context, s *Store, id string) error {
-	_, _, err := s.Insert(ctx, &restaq.Insertion{
-		Event:      &restaq.Event{Source: "acme", Provider: "acme", ID: id, Type: "acme.order"},
-		Executions: []restaq.NewExecution{{ID: "execution-" + id, Handler: "shop.Paid", Begin: true}},
-		Owner:      "owner-of-" + id, Lease: time.Hour,
-	})
-	return err
-}
-
 // claim claims all that it can, having looked for other processes.
 func claim(t *testing.T, s *Store) []restaq.Claimed {
 	t.Helper()

@@ -62,25 +62,27 @@ func (r *reader) take(ctx context.Context) (c *conn, err error) {
 	return c, nil
 }
 
-// read runs fn with a connection. Each of its queries has a snapshot of its
-// own; the statements are kept for the next time.
+// read runs fn, whose queries find what they want by an index and take no time
+// to speak of. Each has a snapshot of its own; the statements are kept for the
+// next time.
 func (r *reader) read(ctx context.Context, fn func(query queryFunc) error) error {
-	return r.with(ctx, func(c *conn) error { return fn(c.patiently(ctx, c.query)) })
+	return r.with(ctx, func(c *conn) error { return fn(patiently(ctx, c.query)) })
 }
 
 // readOnce is read for a statement that is put together as needed, and not
-// kept.
+// kept. It ends with ctx.
 func (r *reader) readOnce(ctx context.Context, fn func(query queryFunc) error) error {
-	return r.with(ctx, func(c *conn) error { return fn(c.patiently(ctx, c.queryOnce)) })
+	return r.with(ctx, func(c *conn) error { return fn(c.queryUntil(ctx, patiently(ctx, c.queryOnce))) })
 }
 
-// snapshot runs fn, whose queries all see the file as it is at the first.
+// snapshot runs fn, whose queries all see the file as it is at the first, and
+// end with ctx.
 func (r *reader) snapshot(ctx context.Context, fn func(query queryFunc) error) error {
 	return r.with(ctx, func(c *conn) error {
 		if _, err := c.exec(`BEGIN`); err != nil {
 			return err
 		}
-		err := fn(c.patiently(ctx, c.query))
+		err := fn(c.queryUntil(ctx, patiently(ctx, c.query)))
 		_, end := c.exec(`COMMIT`)
 		return errors.Join(err, end)
 	})
@@ -95,14 +97,18 @@ func (r *reader) with(ctx context.Context, fn func(c *conn) error) error {
 	return fn(c)
 }
 
-// patiently returns query for statements that end with ctx. They wait for a
-// lock, as there may be one while a process puts the file in order.
-func (c *conn) patiently(ctx context.Context, query queryFunc) queryFunc {
-	return c.queryUntil(ctx, func(text string, args ...any) (found rows, err error) {
+// patiently returns query for statements that wait for a lock. There may be one
+// while a process puts the file in order.
+func patiently(ctx context.Context, query queryFunc) queryFunc {
+	return func(text string, args ...any) (rows, error) {
+		found, err := query(text, args...)
+		if err == nil || !busy(err) {
+			return found, err
+		}
 		err = whileBusy(ctx, busyLimit, func() (err error) {
 			found, err = query(text, args...)
 			return err
 		})
 		return found, err
-	})
+	}
 }

@@ -48,9 +48,12 @@ type job struct {
 	// state says who has the job: while it is queued, the caller may still
 	// give it up; once taken, the caller waits for its end.
 	state atomic.Int32
-	err   error         // the result, once done is closed
-	done  chan struct{} // closed by the writer
+	err   error         // the result, once done
+	done  chan struct{} // gets one token from the writer
 }
+
+// spare jobs are over and may be used again.
+var spare = sync.Pool{New: func() any { return &job{done: make(chan struct{}, 1)} }}
 
 const (
 	queued int32 = iota
@@ -99,21 +102,25 @@ func useWAL(ctx context.Context, c *conn) error {
 // do has fn run in a write transaction and waits until it is committed. Fn
 // must not keep the tx.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
-	j := &job{run: fn, done: make(chan struct{})}
+	j := spare.Get().(*job)
+	j.run = fn
 	if err := w.enqueue(ctx, j); err != nil {
 		return err
 	}
 	select {
 	case <-j.done:
-		return j.err
 	case <-ctx.Done():
+		if j.state.CompareAndSwap(queued, givenUp) {
+			return ctx.Err() // the writer still has the job
+		}
+		// The transaction is under way; its end is near, and known.
+		<-j.done
 	}
-	if j.state.CompareAndSwap(queued, givenUp) {
-		return ctx.Err()
-	}
-	// The transaction is under way; its end is near, and known.
-	<-j.done
-	return j.err
+	err := j.err
+	j.run, j.err = nil, nil
+	j.state.Store(queued)
+	spare.Put(j)
+	return err
 }
 
 // enqueue hands a job to the writer.
@@ -195,7 +202,7 @@ func (w *writer) close() error {
 func (w *writer) commit(jobs []*job) {
 	w.together(jobs)
 	for _, j := range jobs {
-		close(j.done)
+		j.done <- struct{}{}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func batch(w *writer, runs ...func(tx *tx) error) []error {
 	var jobs []*job
 	for _, run := range runs {
-		jobs = append(jobs, &job{run: run, done: make(chan struct{})})
+		jobs = append(jobs, &job{run: run, done: make(chan struct{}, 1)})
 	}
 	w.commit(jobs)
 	var errs []error
@@ -148,14 +148,14 @@ func TestAWriteThatLosesTheTransactionFailsItsOwnCallerAlone(t *testing.T) {
 
 func TestAWriteThatItsCallerGaveUpIsNotRun(t *testing.T) {
 	s := mustOpen(t, Config{Path: newPath(t)})
-	kept := &job{run: write("evt_1"), done: make(chan struct{})}
-	gone := &job{run: write("evt_2"), done: make(chan struct{})}
+	kept := &job{run: write("evt_1"), done: make(chan struct{}, 1)}
+	gone := &job{run: write("evt_2"), done: make(chan struct{}, 1)}
 	gone.state.Store(givenUp)
 	s.writer.commit([]*job{gone, kept})
 	if kept.err != nil {
 		t.Error(kept.err)
 	}
-	alone := &job{run: write("evt_3"), done: make(chan struct{})}
+	alone := &job{run: write("evt_3"), done: make(chan struct{}, 1)}
 	alone.state.Store(givenUp)
 	s.writer.commit([]*job{alone})
 	mustFind(t, s, "evt_1")
