@@ -15,7 +15,7 @@ import (
 const readSQL = `
 SELECT ` + executionColumns + `, ` + stateColumns + `
 FROM restaq.execution e
-JOIN restaq.event ev ON ev.seq = e.event` + stateTables + `
+JOIN restaq.event ev ON ` + ofEvent + stateTables + `
 WHERE e.id = $1::uuid`
 
 // Changes of one execution go one after the other: each locks the execution's
@@ -30,14 +30,20 @@ const (
 // reopenSQL gives a completed execution a row of work again, with the number
 // and token of its last attempt to count on from.
 const reopenSQL = `
-INSERT INTO restaq.work (execution, event, token, attempts, handler, order_key, status, error, step)
-SELECT e.id, e.event, a.token, a.number, e.handler, e.order_key, 'completed', a.earlier, a.step
+INSERT INTO restaq.work (execution, token, attempts, handler, order_key, arrival, status, error, step)
+SELECT e.id, a.token, a.attempt, e.handler, e.order_key,
+	CASE WHEN e.order_key IS NOT NULL THEN ev.received_at END, 'completed', a.earlier, a.name
 FROM restaq.execution e
+JOIN restaq.event ev ON ` + ofEvent + `
 JOIN LATERAL (
-	SELECT number, token, earlier, step FROM restaq.attempt
-	WHERE execution = e.id ORDER BY number DESC LIMIT 1
+	SELECT token, attempt, earlier, name FROM restaq.entry
+	WHERE execution = e.id ORDER BY token DESC, position DESC LIMIT 1
 ) a ON true
 WHERE e.id = $1::uuid`
+
+// nextPosition is where the next entry goes of the log of a row of work w.
+const nextPosition = `coalesce((
+	SELECT max(position) FROM restaq.entry WHERE execution = w.execution AND token = w.token), 0) + 1`
 
 // The changes themselves, on a row of work that the transaction has locked.
 const (
@@ -49,10 +55,13 @@ WHERE execution = $1::uuid`
 	wishSQL = `
 UPDATE restaq.work SET wish = greatest(wish, $2::smallint) WHERE execution = $1::uuid`
 
+	// A write of the attempt that is under way and locks nothing may take the
+	// position away. Then all of it is done again.
 	closeCancelledSQL = `
-INSERT INTO restaq.attempt (execution, number, kind, token, outcome, started_at, ended_at)
-SELECT execution, attempts, kind, 0, 'cancelled', started_at, clock_timestamp() FROM restaq.work
-WHERE execution = $1::uuid`
+INSERT INTO restaq.entry (execution, token, position, attempt, kind, outcome, started_at, ended_at)
+SELECT w.execution, w.token, ` + nextPosition + `, w.attempts, w.kind, ` + cancelledCode + `, w.started_at, clock_timestamp()
+FROM restaq.work w
+WHERE w.execution = $1::uuid`
 
 	toCancelledSQL = `
 UPDATE restaq.work SET status = 'cancelled', due_at = NULL, finished_at = clock_timestamp(),
@@ -82,6 +91,9 @@ func (s *Store) Change(ctx context.Context, id string, c restaq.Change) (e *rest
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("change execution %s: %w", id, err)
+	}
+	if changed && c.To == restaq.Cancelled {
+		s.tails.dropAll(key)
 	}
 	return e, changed, nil
 }

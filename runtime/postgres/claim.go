@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -21,6 +23,11 @@ import (
 // under such a write is skipped, and a write that comes later waits and then
 // finds the token gone.
 //
+// lost ends the logs of attempts whose leases ran out. Other writes of an old
+// owner lock nothing; they want the same position. If one was there first, its
+// execution is left alone: the next claim takes it. If one is under way, this
+// waits for it.
+//
 // An execution waits for earlier ones of its order key by the snapshot. That
 // is safe: one that was unfinished in the snapshot and has finished since only
 // makes it wait for the next claim.
@@ -30,13 +37,14 @@ WITH candidate AS MATERIALIZED (
 	FROM restaq.term h
 	CROSS JOIN LATERAL (
 		(SELECT w.execution, w.due_at AS due FROM restaq.work w
-		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + `
+		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + ` AND $6::uuid IS NULL
 		ORDER BY w.due_at
 		LIMIT 4 * $2::bigint + 16)
 		UNION ALL
 		(SELECT w.execution, w.lease_until FROM restaq.work w
 		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at IS NULL
 			AND w.status = 'running' AND w.lease_until <= now() AND ` + inOrder + `
+			AND $5::boolean AND ($6::uuid IS NULL OR w.execution = $6::uuid)
 		LIMIT 4 * $2::bigint + 16)
 	) c
 	WHERE h.text = ANY ($1::text[])
@@ -45,79 +53,139 @@ WITH candidate AS MATERIALIZED (
 	SELECT t.*, c.due
 	FROM candidate c
 	CROSS JOIN LATERAL (
-		SELECT w.execution, w.attempts, w.kind, w.status, w.started_at FROM restaq.work w
+		SELECT w.execution, w.token, w.attempts, w.kind, w.status, w.started_at FROM restaq.work w
 		WHERE w.execution = c.execution AND w.finished_at IS NULL
 			AND (w.due_at <= now() OR w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now())
 		FOR UPDATE SKIP LOCKED
 	) t
 	LIMIT $2::bigint
 ), lost AS (
-	INSERT INTO restaq.attempt (execution, number, kind, token, outcome, started_at, ended_at)
-	SELECT execution, attempts, kind, 0, 'lost', started_at, clock_timestamp() FROM taken
-	WHERE status = 'running'
+	INSERT INTO restaq.entry (execution, token, position, attempt, kind, outcome, started_at, ended_at)
+	SELECT w.execution, w.token, ` + nextPosition + `, w.attempts, w.kind, ` + lostCode + `, w.started_at, clock_timestamp()
+	FROM taken w
+	WHERE w.status = 'running'
+	ON CONFLICT (execution, token, position) DO NOTHING
+	RETURNING execution
 ), begun AS (
 	UPDATE restaq.work w SET
-		status = 'running', attempts = w.attempts + 1, token = w.token + 1, kind = w.wish, wish = 0, step = '',
+		status = 'running', attempts = w.attempts + 1, token = w.token + 1, kind = w.wish, wish = 0, step = NULL,
 		due_at = NULL, started_at = clock_timestamp(), owner = $3::uuid,
 		lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond'
-	WHERE w.execution = ANY (ARRAY (SELECT execution FROM taken))
-	RETURNING w.execution, w.attempts, w.token, w.kind, w.error
+	WHERE w.execution = ANY (ARRAY (
+		SELECT execution FROM taken WHERE status <> 'running' UNION ALL SELECT execution FROM lost))
+	RETURNING w.execution, w.attempts, w.token, w.kind, w.error, w.started_at
 )
-SELECT ` + executionColumns + `, ev.payload, ev.header, b.attempts, b.token, b.kind, b.error
+SELECT ` + executionColumns + `, ev.payload, ev.header, b.attempts, b.token, b.kind, coalesce(b.error, ''), b.started_at
 FROM begun b
 JOIN taken t ON t.execution = b.execution
 JOIN restaq.execution e ON e.id = b.execution
-JOIN restaq.event ev ON ev.seq = e.event
+JOIN restaq.event ev ON ` + ofEvent + `
 ORDER BY t.due, e.id`
 
 // inOrder says that no earlier execution of w's order key is unfinished, and
 // that no other one runs under a lease that holds.
-const inOrder = `(w.order_key = '' OR NOT EXISTS (
+const inOrder = `(w.order_key IS NULL OR NOT EXISTS (
 	SELECT FROM restaq.work o
-	WHERE o.order_key <> '' AND o.finished_at IS NULL
+	WHERE o.order_key IS NOT NULL AND o.finished_at IS NULL
 		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
 		AND o.order_key = w.order_key AND o.handler = w.handler
-		AND (o.event, o.execution) < (w.event, w.execution))
+		AND (o.arrival, o.execution) < (w.arrival, w.execution))
 	AND NOT EXISTS (
 	SELECT FROM restaq.work o
-	WHERE o.order_key <> '' AND o.finished_at IS NULL
+	WHERE o.order_key IS NOT NULL AND o.finished_at IS NULL
 		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
 		AND o.order_key = w.order_key AND o.handler = w.handler
 		AND o.status = 'running' AND o.lease_until > now() AND o.execution <> w.execution))`
 
+// expiredSQL finds executions whose leases ran out.
+const expiredSQL = `
+SELECT w.execution FROM restaq.term h
+CROSS JOIN LATERAL (
+	SELECT execution FROM restaq.work w
+	WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now()
+	LIMIT $2::bigint
+) w
+WHERE h.text = ANY ($1::text[])`
+
 // Claim begins the next attempts of due executions.
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
-	var claimed []restaq.Claimed
-	err := s.statement(ctx, func(q querier) error {
-		rows, err := q.Query(ctx, s.q(claimSQL), slices.Compact(slices.Sorted(slices.Values(c.Handlers))), int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds())
-		if err != nil {
-			return err
-		}
-		claimed, err = pgx.CollectRows(rows, scanClaimed)
-		return err
-	})
+	c.Handlers = slices.Compact(slices.Sorted(slices.Values(c.Handlers)))
+	claimed, err := s.claim(ctx, c, true, pgtype.UUID{})
+	if tooLong(err) {
+		claimed, err = s.claimAround(ctx, c)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("claim executions: %w", err)
-	}
-	for i := range claimed {
-		if id, ok := parseID(claimed[i].Execution.ID); ok {
-			s.begun.put(id, &claimed[i].Execution)
-		}
 	}
 	return claimed, nil
 }
 
-func scanClaimed(row pgx.CollectableRow) (restaq.Claimed, error) {
-	var c restaq.Claimed
+// claimAround claims where a write of an old owner does not end: what is due,
+// and then of the executions whose leases ran out each by itself.
+func (s *Store) claimAround(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
+	claimed, err := s.claim(ctx, c, false, pgtype.UUID{})
+	if err != nil {
+		return nil, err
+	}
+	var expired []pgtype.UUID
+	err = s.statement(ctx, func(q querier) (err error) {
+		expired, err = column[pgtype.UUID](ctx, q, s.q(expiredSQL), c.Handlers, int64(c.Limit))
+		return err
+	})
+	for _, id := range expired {
+		if len(claimed) >= c.Limit || err != nil {
+			break
+		}
+		var one []restaq.Claimed
+		if one, err = s.claim(ctx, c, true, id); tooLong(err) {
+			err = nil
+		}
+		claimed = append(claimed, one...)
+	}
+	if len(claimed) > 0 {
+		err = nil // for the next claim to find out
+	}
+	return claimed, err
+}
+
+// claim claims what is due, those with leases that ran out if expired is set,
+// and no other than one of these if only is valid.
+func (s *Store) claim(ctx context.Context, c restaq.Claim, expired bool, only pgtype.UUID) (claimed []restaq.Claimed, err error) {
+	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only}
+	var begun []*tail
+	err = s.patiently(ctx, s.q(claimSQL), args, func(rows pgx.Rows) error {
+		claimed, begun = nil, nil
+		for rows.Next() {
+			one, t, err := scanClaimed(rows)
+			if err != nil {
+				return err
+			}
+			claimed, begun = append(claimed, one), append(begun, t)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range begun {
+		s.tails.put(t)
+	}
+	return claimed, nil
+}
+
+// scanClaimed reads a claimed execution, and the tail of its new log.
+func scanClaimed(rows pgx.Rows) (c restaq.Claimed, t *tail, err error) {
 	x := &c.Execution
+	var startedAt time.Time
 	targets := append(executionTargets(x), &c.Event.Payload, header{&c.Event.Header},
-		&x.Attempts, &c.Lease.Token, &c.Kind, &x.Error)
-	if err := row.Scan(targets...); err != nil {
-		return c, err
+		&x.Attempts, &c.Lease.Token, &c.Kind, &x.Error, utc{&startedAt})
+	if err := rows.Scan(targets...); err != nil {
+		return c, nil, err
 	}
 	x.Status = restaq.Running
 	c.Lease.Execution, c.Lease.Attempt = x.ID, x.Attempts
 	c.Event.Source, c.Event.Provider, c.Event.ID = x.Event.Source, x.Event.Provider, x.Event.ID
 	c.Event.Type, c.Event.ReceivedAt = x.Event.Type, x.Event.ReceivedAt
-	return c, nil
+	id, _ := parseID(x.ID)
+	return c, newTail(x, id, c.Lease.Token, c.Kind, startedAt), nil
 }

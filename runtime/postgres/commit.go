@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,26 +12,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// kind is what a call asks for. Calls of a kind share a statement; the
+// kind is what a call asks for. Calls of a kind share a statement or a few; the
 // statements of a commit run in the order of the kinds.
 type kind int
 
 const (
 	lookups kind = iota
+	readings
 	arrivals
 	records
-	notes
 	completions
 	outcomes
 	kindsOfCalls
 )
-
-// shared is the statement that calls of one kind share.
-type shared struct {
-	sql  string
-	args []any
-	read func(rows pgx.Rows) error // hands the calls what they asked for
-}
 
 // commitLimit bounds a commit. One that takes longer is given up, for the
 // server may be out of reach.
@@ -38,16 +32,18 @@ const commitLimit = 10 * time.Second
 
 // commitOn returns what commits calls on a connection of a pool.
 //
-// No statement of it waits long for a lock: rows that are locked are left out,
-// and other waits end after a while. After an error that the server reports,
-// nothing of it was done; neither then nor for a row that was left out does a
-// call get an error here. Its caller goes the careful way, alone, and gets the
-// error that is its own. Only if it is unknown what was done, for the
-// connection was lost, do all calls of the commit hear of it.
+// No statement of it waits long for a lock: what is locked is left out, or the
+// wait ends after a while. After an error that the server reports, nothing of it
+// was done; neither then nor for what was left out does a call get an error
+// here. Its caller goes the careful way, alone, and gets the error that is its
+// own. Only if it is unknown what was done, for the connection was lost, do all
+// calls of the commit hear of it.
 func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*call) {
 	return func(ctx context.Context, calls []*call) {
 		ctx, cancel := context.WithTimeout(ctx, commitLimit)
 		defer cancel()
+		b := newBatch()
+		defer b.free()
 		err := s.once(ctx, pool, func(c *pgxpool.Conn) error {
 			// Connecting takes a while sometimes. A caller that has gone
 			// meanwhile may have changed what its call points to.
@@ -56,101 +52,168 @@ func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*
 			if slices.ContainsFunc(calls, gone) {
 				staying = slices.DeleteFunc(slices.Clone(calls), gone)
 			}
-			if len(staying) == 0 {
-				return nil
+			s.build(b, staying)
+			return s.run(ctx, c.Conn(), b.statements)
+		})
+		if err != nil {
+			var pg *pgconn.PgError
+			unknown := err
+			if undone := errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"; undone {
+				unknown = nil
 			}
-			return s.run(ctx, c, s.statements(staying))
-		})
-		if err == nil {
-			return
+			for _, c := range calls {
+				c.committed, c.out, c.err = false, nil, unknown
+			}
 		}
-		var pg *pgconn.PgError
-		if undone := errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"; undone {
-			err = nil
-		}
-		for _, c := range calls {
-			c.committed, c.out, c.err = false, nil, err
-		}
+		b.give(err != nil)
 	}
 }
 
-// statements are those that calls share.
-func (s *Store) statements(calls []*call) []shared {
-	make := [kindsOfCalls]func(calls []*call) shared{
-		lookups: s.sharedLookup, arrivals: s.sharedInsert, records: s.sharedRecord, notes: s.sharedNote,
-		completions: s.sharedCompletion, outcomes: s.sharedFinish,
+// build puts the statements that calls share into b.
+func (s *Store) build(b *batch, calls []*call) {
+	make := [kindsOfCalls]func(b *batch, calls []*call){
+		lookups: s.sharedLookup, readings: s.sharedReading, arrivals: s.sharedInsert,
+		records: s.sharedRecord, completions: s.sharedCompletion, outcomes: s.sharedFinish,
 	}
-	if len(calls) == 1 {
-		return []shared{make[calls[0].kind](calls)}
-	}
-	var byKind [kindsOfCalls][]*call
-	for _, c := range calls {
-		byKind[c.kind] = append(byKind[c.kind], c)
-	}
-	var statements []shared
-	for k, calls := range byKind {
-		if len(calls) > 0 {
-			statements = append(statements, make[k](calls))
+	slices.SortStableFunc(calls, func(a, b *call) int { return int(a.kind) - int(b.kind) })
+	for len(calls) > 0 {
+		k, n := calls[0].kind, 1
+		for n < len(calls) && calls[n].kind == k {
+			n++
 		}
+		make[k](b, calls[:n])
+		calls = calls[n:]
 	}
-	return statements
 }
 
-// run runs statements in one transaction and, where the database's default is
-// READ COMMITTED, in one round trip.
-func (s *Store) run(ctx context.Context, c *pgxpool.Conn, statements []shared) error {
-	if !s.readCommitted {
-		return pgx.BeginTxFunc(ctx, c, s.bounded(pgx.TxOptions{IsoLevel: pgx.ReadCommitted}), func(tx pgx.Tx) error {
-			return s.send(ctx, tx, statements)
-		})
-	}
-	return s.send(ctx, c, statements)
-}
-
-// sender sends statements: a connection or a transaction.
-type sender interface {
-	querier
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-}
-
-// patienceSQL sets lockPatience for a transaction.
-const patienceSQL = `SELECT set_config('lock_timeout', $1::text, true)`
-
-func (s *Store) send(ctx context.Context, c sender, statements []shared) error {
+// patienceSQL sets lockPatience for the transaction that it is sent in, and its
+// other limits where the session has none.
+func (s *Store) patienceSQL() string {
+	sql := `SELECT set_config('lock_timeout', '` + lockPatience + `', true)`
 	if !s.session {
-		patience := shared{patienceSQL, []any{lockPatience}, func(rows pgx.Rows) error { return nil }}
-		statements = append([]shared{patience}, statements...)
+		for _, name := range s.limits {
+			sql += `, set_config('` + name + `', '` + milliseconds(deadAfter) + `', true)`
+		}
 	}
-	if len(statements) == 1 {
-		st := &statements[0]
-		rows, err := c.Query(ctx, s.q(st.sql), st.args...)
+	return sql
+}
+
+// run runs statements as one transaction at READ COMMITTED, in one round trip.
+// Without a word to the contrary the server takes what comes in one request as
+// one transaction.
+func (s *Store) run(ctx context.Context, conn *pgx.Conn, statements []statement) error {
+	if len(statements) == 0 {
+		return nil
+	}
+	prepared, err := s.prepare(ctx, conn, statements)
+	if err != nil {
+		return err
+	}
+	p := conn.PgConn().StartPipeline(ctx)
+	before := 0 // statements
+	say := func(sql string) { p.SendQueryParams(sql, nil, nil, nil, nil) }
+	if !s.readCommitted {
+		say(`BEGIN ISOLATION LEVEL READ COMMITTED`)
+		before++
+	}
+	if !s.session {
+		say(s.patienceSQL())
+		before++
+	}
+	for i := range statements {
+		if st := &statements[i]; s.session {
+			p.SendQueryStatement(prepared[st.sql], st.params, binary1, binary1)
+		} else {
+			p.SendQueryParams(s.q(st.sql), st.params, nil, binary1, binary1)
+		}
+	}
+	if !s.readCommitted {
+		say(`COMMIT`)
+	}
+	err = p.Sync()
+	if err == nil {
+		err = readAll(p, before, statements)
+	}
+	if closing := p.Close(); err == nil {
+		err = closing
+	}
+	if err != nil && !conn.IsClosed() {
+		err = s.recover(ctx, conn, err)
+	}
+	return err
+}
+
+// readAll reads the results of statements, that of the commit included.
+func readAll(p *pgconn.Pipeline, before int, statements []statement) error {
+	for n := -before; ; n++ {
+		result, err := p.GetResults()
 		if err != nil {
 			return err
 		}
-		return readAll(rows, st)
-	}
-	var batch pgx.Batch
-	for i := range statements {
-		batch.Queue(s.q(statements[i].sql), statements[i].args...)
-	}
-	results := c.SendBatch(ctx, &batch)
-	for i := range statements {
-		rows, err := results.Query()
-		if err == nil {
-			err = readAll(rows, &statements[i])
+		rows, ok := result.(*pgconn.ResultReader)
+		if !ok {
+			return nil // the end of the request
+		}
+		var read func(row [][]byte) error
+		if n >= 0 && n < len(statements) {
+			read = statements[n].read
+		}
+		for rows.NextRow() {
+			if read != nil {
+				if e := read(rows.Values()); e != nil && err == nil {
+					err = e
+				}
+			}
+		}
+		if _, e := rows.Close(); e != nil {
+			err = e
 		}
 		if err != nil {
-			return errors.Join(err, results.Close())
+			return err
 		}
 	}
-	return results.Close() // which waits for the commit
 }
 
-func readAll(rows pgx.Rows, st *shared) error {
-	defer rows.Close()
-	if err := st.read(rows); err != nil {
-		return err
+// recover brings a connection in order on which statements failed.
+func (s *Store) recover(ctx context.Context, conn *pgx.Conn, failed error) error {
+	var pg *pgconn.PgError
+	stale := errors.As(failed, &pg) && (pg.Code == "0A000" || pg.Code == "26000") // a prepared statement is out of date
+	if stale || !errors.As(failed, &pg) {
+		return errors.Join(failed, conn.Close(ctx))
 	}
-	rows.Close()
-	return rows.Err()
+	if conn.PgConn().TxStatus() != 'I' {
+		if err := conn.PgConn().Exec(ctx, `ROLLBACK`).Close(); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// preparedKey is where a connection keeps its prepared statements.
+const preparedKey = "restaq"
+
+// prepare prepares those statements on a connection that are not prepared
+// there, if it keeps them.
+func (s *Store) prepare(ctx context.Context, conn *pgx.Conn, statements []statement) (map[string]*pgconn.StatementDescription, error) {
+	if !s.session {
+		return nil, nil
+	}
+	data := conn.PgConn().CustomData()
+	prepared, _ := data[preparedKey].(map[string]*pgconn.StatementDescription)
+	if prepared == nil {
+		prepared = make(map[string]*pgconn.StatementDescription)
+		data[preparedKey] = prepared
+	}
+	for i := range statements {
+		sql := statements[i].sql
+		if prepared[sql] != nil {
+			continue
+		}
+		description, err := conn.PgConn().Prepare(ctx, fmt.Sprint("restaq_", len(prepared)), s.q(sql), nil)
+		if err != nil {
+			return nil, err
+		}
+		prepared[sql] = description
+	}
+	return prepared, nil
 }

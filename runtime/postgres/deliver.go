@@ -12,20 +12,29 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
+// foundColumns are an execution e, or none with an empty id, of an event ev.
+const foundColumns = `
+	coalesce(e.id::text, ''), coalesce((SELECT text FROM restaq.term WHERE id = e.handler), ''), '', e.created_at, ` + eventColumns + `, ` + stateColumns
+
+// foundTables are joined to an event for its original executions.
+const foundTables = `
+LEFT JOIN restaq.execution e ON e.id = ANY (ev.executions) AND e.replay_of IS NULL AND ` + ofEvent + stateTables
+
+// isEvent names an event ev by its source and id.
+const isEvent = `ev.event_id = $2::text AND ev.source = (SELECT id FROM restaq.term WHERE text = $1::text)`
+
 // lookupSQL reads an event and its original executions in one snapshot. An
 // event without executions is one row with an empty id.
 const lookupSQL = `
-SELECT ev.source, ev.provider, ev.event_id, ev.type, ev.received_at,
-	coalesce(e.id::text, ''), coalesce((SELECT text FROM restaq.term WHERE id = e.handler), ''), e.created_at, ` + stateColumns + `
-FROM restaq.event ev
-LEFT JOIN restaq.execution e ON e.event = ev.seq AND e.replay_of IS NULL` + stateTables + `
-WHERE ev.event_id = $2::text AND ev.source = $1::text
+SELECT ` + foundColumns + `
+FROM restaq.event ev` + foundTables + `
+WHERE ` + isEvent + `
 ORDER BY e.created_at, e.id`
 
 // payloadSQL reads the rest of an event. Nobody changes it; a prune may take
 // it away between the two statements, which is as if it had come before both.
 const payloadSQL = `
-SELECT payload, header FROM restaq.event WHERE event_id = $2::text AND source = $1::text`
+SELECT payload, header FROM restaq.event ev WHERE ` + isEvent
 
 // Lookup returns the stored event with the executions that are not replays.
 func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool) (*restaq.StoredEvent, error) {
@@ -50,21 +59,37 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 
 // lookupShared looks an event up together with others, or else by itself.
 func (s *Store) lookupShared(ctx context.Context, key eventKey) (found *restaq.StoredEvent, err error) {
-	c := &call{kind: lookups, in: key}
-	switch err := s.writes.do(ctx, c); {
-	case err != nil:
+	source, err := s.resolve(ctx, term{name: key.source})
+	if err != nil {
 		return nil, err
-	case c.committed:
-		if found = c.out.(*restaq.StoredEvent); found == nil {
-			return nil, restaq.ErrNotFound
-		}
-		return found, nil
+	}
+	isNew, _, err := s.lookupBy(ctx, lookups, key, source)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		return nil, restaq.ErrNotFound
+	}
+	done, found, err := s.lookupBy(ctx, readings, key, source)
+	if err != nil || done && found != nil {
+		return found, err
 	}
 	err = s.statement(ctx, func(q querier) (err error) {
 		found, err = s.lookup(ctx, q, key.source, key.id)
 		return err
 	})
 	return found, err
+}
+
+// lookupBy makes a call of a kind for an event.
+func (s *Store) lookupBy(ctx context.Context, k kind, key eventKey, source int32) (committed bool, found *restaq.StoredEvent, err error) {
+	c := newCall(k, &lookupCall{key, source}, 0)
+	defer c.free()
+	if err := s.writes.do(ctx, c); err != nil {
+		return false, nil, err
+	}
+	found, _ = c.out.(*restaq.StoredEvent)
+	return c.committed, found, nil
 }
 
 func (s *Store) lookup(ctx context.Context, q querier, source, eventID string) (*restaq.StoredEvent, error) {
@@ -83,44 +108,32 @@ func (s *Store) lookup(ctx context.Context, q querier, source, eventID string) (
 func readLookup(rows pgx.Rows) (found *restaq.StoredEvent, err error) {
 	defer rows.Close()
 	for rows.Next() {
-		var f foundRow
-		if err := rows.Scan(f.targets()...); err != nil {
+		x, err := scanExecution(rows)
+		if err != nil {
 			return nil, err
 		}
-		found = f.join(found)
+		found = joinFound(found, x)
 	}
 	return found, rows.Err()
 }
 
-// foundRow is an event with one of its executions, if it has any.
-type foundRow struct {
-	event     restaq.Event
-	execution restaq.Execution
-}
-
-func (f *foundRow) targets() []any {
-	ev, x := &f.event, &f.execution
-	return append([]any{
-		&ev.Source, &ev.Provider, &ev.ID, &ev.Type, utc{&ev.ReceivedAt}, &x.ID, &x.Handler, utc{&x.CreatedAt},
-	}, stateTargets(x)...)
-}
-
-// join adds the row to those of the same event before it.
-func (f *foundRow) join(found *restaq.StoredEvent) *restaq.StoredEvent {
+// joinFound adds an execution, if it is one, to those of its event before it.
+func joinFound(found *restaq.StoredEvent, x *restaq.Execution) *restaq.StoredEvent {
 	if found == nil {
-		found = &restaq.StoredEvent{Event: f.event}
+		e := &x.Event
+		found = &restaq.StoredEvent{Event: restaq.Event{
+			Source: e.Source, Provider: e.Provider, ID: e.ID, Type: e.Type, ReceivedAt: e.ReceivedAt,
+		}}
 	}
-	if f.execution.ID != "" {
-		f.execution.Event = f.event.Ref()
-		found.Executions = append(found.Executions, f.execution)
+	if x.ID != "" {
+		found.Executions = append(found.Executions, *x)
 	}
 	return found
 }
 
 // newColumns are the executions to be made, one row each.
 const newColumns = `
-	(SELECT id, restaq.term_id(handler) AS handler, order_key, replay_of, begun, error
-	FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
+	(SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
 		AS n (id, handler, order_key, replay_of, begun, error)) AS n`
 
 // makeSQL goes on from a common table new, the rows to be made with their
@@ -128,59 +141,62 @@ const newColumns = `
 // left out.
 const makeSQL = `
 made AS (
-	INSERT INTO restaq.execution (id, event, created_at, handler, replay_of, order_key)
-	SELECT id, event, now(), handler, replay_of, order_key FROM new
+	INSERT INTO restaq.execution (id, handler, source, event_id, created_at, replay_of, order_key)
+	SELECT id, handler, source, event_id, now(), replay_of, nullif(order_key, '') FROM new
 	ON CONFLICT (id) DO NOTHING
 	RETURNING id, created_at
 ), queued AS (
-	INSERT INTO restaq.work (execution, event, token, attempts, due_at, finished_at, lease_until, started_at,
-		handler, order_key, status, owner, error)
-	SELECT n.id, n.event, n.begun::integer, n.begun::integer,
+	INSERT INTO restaq.work (execution, token, attempts, due_at, finished_at, lease_until, started_at,
+		handler, order_key, arrival, status, owner, error)
+	SELECT n.id, n.begun::integer, n.begun::integer,
 		CASE WHEN NOT n.begun AND n.error = '' THEN now() END,
 		CASE WHEN n.error <> '' THEN now() END,
 		CASE WHEN n.begun THEN clock_timestamp() + $8::bigint * interval '1 microsecond' END,
 		CASE WHEN n.begun THEN now() END,
-		n.handler, n.order_key,
+		n.handler, nullif(n.order_key, ''), CASE WHEN n.order_key <> '' THEN n.received_at END,
 		CASE WHEN n.error <> '' THEN 'failed' WHEN n.begun THEN 'running' ELSE 'pending' END,
 		CASE WHEN n.begun THEN $7::uuid END,
-		n.error
+		nullif(n.error, '')
 	FROM new n JOIN made USING (id)
 )`
 
-// insertSQL stores an event with its executions. The unique index on the
-// event's id decides a race: the loser waits for the winner's commit, inserts
-// no row, and so neither executions nor work.
+// insertSQL stores an event with its executions. The primary key decides a race:
+// the loser waits for the winner's commit, inserts no row, and so neither
+// executions nor work.
 const insertSQL = `
 WITH ev AS (
-	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, received_at, unhandled)
-	VALUES ($9::text, $10::text, $11::text, $12::text, $13::bytea, $14::bytea, now(), $15::boolean)
+	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, received_at, executions)
+	VALUES ($9::integer, $10::text, $11::integer, $12::integer, $13::bytea, $14::bytea, now(),
+		CASE WHEN cardinality($1::uuid[]) > 0 THEN $1::uuid[] END)
 	ON CONFLICT (event_id, source) DO NOTHING
-	RETURNING seq, received_at
+	RETURNING source, event_id, received_at
 ), new AS (
-	SELECT n.*, ev.seq AS event FROM ev CROSS JOIN ` + newColumns + `
+	SELECT n.*, ev.* FROM ev CROSS JOIN ` + newColumns + `
 ), ` + makeSQL + `
 SELECT ev.received_at, made.id::text, made.created_at FROM ev LEFT JOIN made ON true`
 
 // lockEventSQL is the first statement of a transaction that adds executions to
 // an event. The next statement sees all that were ever added to it.
 const lockEventSQL = `
-SELECT seq, provider, type, received_at FROM restaq.event
-WHERE event_id = $2::text AND source = $1::text
+SELECT ` + eventColumns + ` FROM restaq.event ev WHERE ` + isEvent + `
 FOR UPDATE`
 
 // addSQL makes executions of an event that the transaction has locked, but no
 // second original of a handler.
 const addSQL = `
-WITH new AS (
-	SELECT n.*, $9::bigint AS event FROM ` + newColumns + `
+WITH ev AS (
+	SELECT ev.source, ev.event_id, ev.received_at, ev.executions FROM restaq.event ev
+	WHERE ev.event_id = $10::text AND ev.source = (SELECT id FROM restaq.term WHERE text = $9::text)
+), new AS (
+	SELECT n.*, ev.source, ev.event_id, ev.received_at FROM ev CROSS JOIN ` + newColumns + `
 	WHERE n.replay_of IS NOT NULL OR NOT EXISTS (
 		SELECT FROM restaq.execution e
-		WHERE e.event = $9::bigint AND e.handler = n.handler AND e.replay_of IS NULL)
-), ` + makeSQL + `, handled AS (
-	UPDATE restaq.event SET unhandled = false
-	WHERE seq = $9::bigint AND unhandled AND EXISTS (SELECT FROM made)
+		WHERE e.id = ANY (ev.executions) AND e.handler = n.handler AND e.replay_of IS NULL AND ` + ofEvent + `)
+), ` + makeSQL + `, noted AS (
+	UPDATE restaq.event e SET executions = coalesce(ev.executions, '{}') || ARRAY (SELECT id FROM made)
+	FROM ev WHERE e.event_id = ev.event_id AND e.source = ev.source AND EXISTS (SELECT FROM made)
 )
-SELECT $10::timestamptz, made.id::text, made.created_at FROM made`
+SELECT (SELECT received_at FROM ev), made.id::text, made.created_at FROM made`
 
 // Insert stores an event with its executions, or executions of a stored event.
 func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (created bool, executions []restaq.Execution, err error) {
@@ -193,7 +209,7 @@ func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (created bool,
 			return result.created, result.executions, nil
 		}
 	}
-	args, err := newArguments(in)
+	args, err := s.newArguments(ctx, in)
 	if err == nil && in.Event != nil {
 		created, executions, err = s.insert(ctx, in, args)
 	} else if err == nil {
@@ -203,14 +219,13 @@ func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (created bool,
 	if err != nil {
 		return false, nil, fmt.Errorf("insert event: %w", err)
 	}
+	s.begun(executions)
 	return created, executions, nil
 }
 
 func (s *Store) insert(ctx context.Context, in *restaq.Insertion, args []any) (created bool, executions []restaq.Execution, err error) {
-	e := in.Event
-	args = append(args, e.Source, e.ID, e.Provider, e.Type, e.Payload, encodeHeader(e.Header), len(in.Executions) == 0)
 	err = s.statement(ctx, func(q querier) (err error) {
-		created, executions, err = s.made(ctx, q, in, e.Ref(), insertSQL, args)
+		created, executions, err = s.made(ctx, q, in, in.Event.Ref(), insertSQL, args)
 		return err
 	})
 	return created, executions, err
@@ -218,16 +233,15 @@ func (s *Store) insert(ctx context.Context, in *restaq.Insertion, args []any) (c
 
 func (s *Store) add(ctx context.Context, in *restaq.Insertion, args []any) (executions []restaq.Execution, err error) {
 	err = s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		ref := restaq.EventRef{Source: in.Source, ID: in.EventID}
-		var seq int64
-		err := tx.QueryRow(ctx, s.q(lockEventSQL), in.Source, in.EventID).Scan(&seq, &ref.Provider, &ref.Type, utc{&ref.ReceivedAt})
+		var ref restaq.EventRef
+		err := tx.QueryRow(ctx, s.q(lockEventSQL), in.Source, in.EventID).Scan(&ref.Source, &ref.Provider, &ref.ID, &ref.Type, utc{&ref.ReceivedAt})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNotFound)
 		}
 		if err != nil {
 			return err
 		}
-		_, executions, err = s.made(ctx, tx, in, ref, addSQL, append(args, seq, ref.ReceivedAt))
+		_, executions, err = s.made(ctx, tx, in, ref, addSQL, append(args, in.Source, in.EventID))
 		return err
 	})
 	return executions, err
@@ -278,15 +292,16 @@ func newExecution(n *restaq.NewExecution, ref restaq.EventRef, at time.Time) res
 	return x
 }
 
-// newArguments are the arguments of newColumns and makeSQL. A second original
-// of one handler is left out.
-func newArguments(in *restaq.Insertion) ([]any, error) {
+// newArguments are the arguments of newColumns and makeSQL, and then those of an
+// event. A second original of one handler is left out.
+func (s *Store) newArguments(ctx context.Context, in *restaq.Insertion) ([]any, error) {
 	n := len(in.Executions)
 	var (
-		ids, replays     = make([]pgtype.UUID, 0, n), make([]pgtype.UUID, 0, n)
-		handlers, orders = make([]string, 0, n), make([]string, 0, n)
-		begun, errs      = make([]bool, 0, n), make([]string, 0, n)
-		originals        = make(map[string]bool, n)
+		ids, replays = make([]pgtype.UUID, 0, n), make([]pgtype.UUID, 0, n)
+		handlers     = make([]int32, 0, n)
+		orders, errs = make([]string, 0, n), make([]string, 0, n)
+		begun        = make([]bool, 0, n)
+		originals    = make(map[string]bool, n)
 	)
 	for _, e := range in.Executions {
 		if e.ReplayOf == "" && originals[e.Handler] {
@@ -303,9 +318,31 @@ func newArguments(in *restaq.Insertion) ([]any, error) {
 				return nil, fmt.Errorf("execution id %q is no UUID", e.ReplayOf)
 			}
 		}
+		handler, err := s.resolve(ctx, term{name: e.Handler})
+		if err != nil {
+			return nil, err
+		}
 		ids, replays = append(ids, id), append(replays, replay)
-		handlers, orders = append(handlers, e.Handler), append(orders, e.OrderKey)
+		handlers, orders = append(handlers, handler), append(orders, e.OrderKey)
 		begun, errs = append(begun, e.Begin && e.Error == ""), append(errs, e.Error)
 	}
-	return []any{ids, handlers, orders, replays, begun, errs, ownerID(in.Owner), in.Lease.Microseconds()}, nil
+	args := []any{ids, handlers, orders, replays, begun, errs, ownerID(in.Owner), in.Lease.Microseconds()}
+	if e := in.Event; e != nil {
+		terms, err := s.eventTerms(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, terms[0], e.ID, terms[1], terms[2], e.Payload, encodeHeader(e.Header))
+	}
+	return args, nil
+}
+
+// eventTerms are an event's source, provider and type.
+func (s *Store) eventTerms(ctx context.Context, e *restaq.Event) (ids [3]int32, err error) {
+	for i, text := range [...]string{e.Source, e.Provider, e.Type} {
+		if ids[i], err = s.resolve(ctx, term{name: text}); err != nil {
+			break
+		}
+	}
+	return ids, err
 }

@@ -37,9 +37,10 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 		list = append(list, h)
 	}
 	data, err := json.Marshal(list)
-	if err == nil {
-		// A delivery then finds the names known.
-		_, err = s.resolve(ctx, nil, slices.Collect(maps.Keys(byName))...)
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		if err == nil { // a delivery then finds the name known
+			_, err = s.resolve(ctx, term{name: name})
+		}
 	}
 	if err == nil {
 		err = s.statement(ctx, func(q querier) error {

@@ -72,27 +72,49 @@ func (f *fenced) commit() {
 	}
 }
 
-// write is what Record does, in the transaction beside.
-func (f *fenced) write(seq int) (held int64) {
+// write is what Record does the careful way, in the transaction beside.
+func (f *fenced) write(seq int) (held bool) {
 	f.Helper()
-	id, _ := parseID(f.lease.Execution)
-	var rows stepRows
-	rows.add(id, f.steps(seq))
-	held, err := one[int64](f.Context(), f.tx, recordSQL, rows.arguments(id, f.lease.Token, "")...)
+	row := f.raw(recordSQL, seq, func(id pgtype.UUID, b *batch, rows *entryRows) [][]byte {
+		return append(b.parameters(rows.all()), id.Bytes[:], int8Param(f.lease.Token), nil)
+	})
+	return row != nil
+}
+
+// writeFast is what Record does in a shared commit, in the transaction beside.
+func (f *fenced) writeFast(seq int) {
+	f.Helper()
+	f.raw(allEntriesSQL, seq, func(_ pgtype.UUID, b *batch, rows *entryRows) [][]byte { return b.parameters(rows.all()) })
+}
+
+func (f *fenced) raw(sql string, seq int, params func(id pgtype.UUID, b *batch, rows *entryRows) [][]byte) [][]byte {
+	f.Helper()
+	id, _ := parseLease(f.lease)
+	next, written, err := f.readLog(f.Context(), f.tx, id, f.lease.Token)
 	if err != nil {
 		f.Fatal(err)
 	}
-	return held
+	b := newBatch()
+	rows := b.entries()
+	rows.addNew(id, int32(f.lease.Token), &next, &written, f.steps(seq), []int32{0})
+	row, err := rawRow(f.Context(), f.tx, sql, params(id, b, &rows))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return row
 }
 
 // takeOver is what Claim does, in q.
 func (f *fenced) takeOver(q querier) []restaq.Claimed {
 	f.Helper()
-	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds())
+	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds(), true, pgtype.UUID{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	claimed, err := pgx.CollectRows(rows, scanClaimed)
+	claimed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (restaq.Claimed, error) {
+		c, _, err := scanClaimed(rows)
+		return c, err
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -129,7 +151,7 @@ func (f *fenced) awaitBlocked() {
 func TestAWriteUnderWayHoldsOffATakeOverUntilItHasCommitted(t *testing.T) {
 	f := newFenced(t)
 	f.expire()
-	if f.write(1) != 1 {
+	if !f.write(1) {
 		t.Fatal("the owner's write found its lease gone")
 	}
 	if claimed := f.takeOver(f.pool); len(claimed) != 0 {
@@ -225,10 +247,11 @@ func TestARenewalDoesNotWaitForAWriteUnderWay(t *testing.T) {
 func TestARestartThatMeetsAFinishFollowsIt(t *testing.T) {
 	f := newFenced(t)
 	id, _ := parseID(f.lease.Execution)
-	var end finishRows
-	end.add(0, id, f.lease.Token, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
-	if _, err := f.tx.Exec(t.Context(), finishSQL, (&stepRows{}).arguments(end.columns()...)...); err != nil {
-		t.Fatal(err)
+	b := newBatch()
+	rows, ends := b.entries(), b.ends()
+	ends.add(0, id, int32(f.lease.Token), 1, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
+	if row, err := rawRow(t.Context(), f.tx, finishSQL, b.parameters(append(rows.all(), ends.all()...))); err != nil || row == nil {
+		t.Fatal(row, err)
 	}
 	type result struct {
 		e       *restaq.Execution
@@ -259,8 +282,8 @@ func TestRenewalsAreHOT(t *testing.T) {
 	id, _ := parseID(f.lease.Execution)
 	const renewals = 20
 	for i := range renewals {
-		rows := (&stepRows{}).arguments([]pgtype.UUID{id}, []int64{1}, []string{fmt.Sprint("step", i)}, time.Minute.Microseconds())
-		if held, err := column[string](t.Context(), f.tx, renewSQL, rows...); err != nil || len(held) != 1 {
+		if held, err := column[string](t.Context(), f.tx, renewSQL,
+			[]pgtype.UUID{id}, []int64{1}, []string{fmt.Sprint("step", i)}, time.Minute.Microseconds()); err != nil || len(held) != 1 {
 			t.Fatalf("renew = %v, %v", held, err)
 		}
 	}
@@ -280,9 +303,9 @@ func TestRenewalsAreHOT(t *testing.T) {
 func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 	f := newFenced(t)
 	if _, err := f.admin.Exec(t.Context(), `
-		INSERT INTO restaq.work (execution, event, token, attempts, handler, order_key, status, due_at, finished_at)
-		SELECT gen_random_uuid(), n, 1, 1, restaq.term_id('handler' || n % 5),
-			CASE WHEN n % 10 = 0 THEN 'key' || n ELSE '' END,
+		INSERT INTO restaq.work (execution, arrival, token, attempts, handler, order_key, status, due_at, finished_at)
+		SELECT gen_random_uuid(), now(), 1, 1, restaq.term_id('handler' || n % 5),
+			CASE WHEN n % 10 = 0 THEN 'key' || n END,
 			CASE WHEN n % 10 = 0 THEN 'pending' ELSE 'failed' END,
 			CASE WHEN n % 10 = 0 THEN now() END,
 			CASE WHEN n % 10 > 0 THEN now() END
@@ -296,11 +319,11 @@ func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 		if _, err := f.admin.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint) AS `+claimSQL); err != nil {
+		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid) AS `+claimSQL); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := column[string](t.Context(), f.admin, `
-			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000)`)
+			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000, true, NULL)`)
 		if err != nil {
 			t.Fatal(err)
 		}

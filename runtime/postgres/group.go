@@ -34,6 +34,7 @@ type group struct {
 	mu    sync.Mutex
 	busy  int     // lanes in use
 	queue []*call // not empty only if all lanes are in use
+	spare []*call // an empty queue to come
 }
 
 // call is one caller's part of a commit.
@@ -49,8 +50,26 @@ type call struct {
 	out       any
 	err       error
 
-	done chan struct{} // closed when the call has ended; nil if it goes alone
+	done chan struct{} // of capacity 1: the call has ended; nil if it goes alone
 	left atomic.Bool   // the caller has gone
+}
+
+// pooled are calls whose callers have what they asked for.
+var pooled = sync.Pool{New: func() any { return new(call) }}
+
+func newCall(k kind, in any, size int) *call {
+	c := pooled.Get().(*call)
+	c.kind, c.in, c.size = k, in, size
+	return c
+}
+
+// free ends the use of a call, unless a commit may still read it.
+func (c *call) free() {
+	if c.left.Load() {
+		return
+	}
+	c.in, c.out, c.err, c.committed = nil, nil, nil, false
+	pooled.Put(c)
 }
 
 // do has a call committed and returns when that has ended, or when ctx ends. A
@@ -69,7 +88,9 @@ func (g *group) do(ctx context.Context, c *call) error {
 		g.commit(ctx, []*call{c})
 		return c.err
 	}
-	c.done = make(chan struct{})
+	if c.done == nil {
+		c.done = make(chan struct{}, 1)
+	}
 	g.queue = append(g.queue, c)
 	g.mu.Unlock()
 	select {
@@ -93,8 +114,9 @@ func (g *group) next() {
 			for calls != nil {
 				g.commit(context.Background(), calls)
 				for _, c := range calls {
-					close(c.done)
+					c.done <- struct{}{}
 				}
+				g.reuse(calls)
 				calls = g.take()
 			}
 		}()
@@ -114,7 +136,20 @@ func (g *group) take() []*call {
 		size += g.queue[n].size
 		n++
 	}
+	if n == len(g.queue) {
+		calls := g.queue
+		g.queue, g.spare = g.spare, nil
+		return calls
+	}
 	calls := slices.Clone(g.queue[:n])
 	g.queue = slices.Delete(g.queue, 0, n)
 	return calls
+}
+
+// reuse keeps a queue that is done with.
+func (g *group) reuse(calls []*call) {
+	clear(calls)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spare = calls[:0]
 }

@@ -231,55 +231,114 @@ func progress(seq int) *restaq.Progress {
 	return &restaq.Progress{Steps: []restaq.StepRow{{Attempt: 1, Seq: seq, Name: fmt.Sprint("step", seq), Status: restaq.StepCompleted}}}
 }
 
-// Each call of a commit gets what it would have got alone: one has lost its
-// lease, one was written before, one ends with a wish, the others are plain.
+// Each call of a commit gets what it would have got alone, though one was
+// written before, one has lost its lease to another process, or one ends with a
+// wish. What is plain shares the commit.
 func TestCallsThatShareACommitGetResultsOfTheirOwn(t *testing.T) {
-	s, _, leases := many(t, 8)
-	ctx := t.Context()
-	if err := s.Record(ctx, leases[1], progress(1)); err != nil {
+	for _, test := range []struct {
+		name       string
+		lost, wish bool
+		share      int // calls that the commit does
+	}{
+		{"plain calls", false, false, 8},
+		{"one has lost its lease", true, false, 0},
+		{"one ends with a wish", false, true, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, admin, leases := many(t, 9)
+			ctx := t.Context()
+			if err := s.Record(ctx, leases[1], progress(1)); err != nil {
+				t.Fatal(err)
+			}
+			want := map[int]restaq.Status{2: restaq.Completed, 3: restaq.Completed, 4: restaq.Completed, 5: restaq.Failed}
+			if test.wish {
+				want[2] = restaq.Pending
+				if _, changed, err := s.Change(ctx, leases[2].Execution, restaq.Change{
+					From: []restaq.Status{restaq.Running}, To: restaq.Running, Kind: restaq.Restarted,
+				}); err != nil || !changed {
+					t.Fatalf("Change = %v, %v", changed, err)
+				}
+			}
+			if test.lost {
+				takeOver(t, s, admin, leases[0])
+			}
+			shared := 0
+			commit := s.writes.commit
+			s.writes.commit = func(ctx context.Context, calls []*call) {
+				commit(ctx, calls)
+				for _, c := range calls {
+					if c.committed {
+						shared++
+					}
+				}
+			}
+			errs := make([]error, len(leases))
+			ends := make([]*restaq.Execution, len(leases))
+			completed := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}
+			withStep := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted, Steps: progress(1).Steps}
+			failed := &restaq.Outcome{
+				Status: restaq.Failed, Attempt: restaq.AttemptFailed, Error: "no", Retry: true, RetryIn: time.Hour, Steps: progress(1).Steps,
+			}
+			together(t, s.writes,
+				func() { errs[0] = s.Record(ctx, leases[0], progress(1)) },
+				func() { errs[1] = s.Record(ctx, leases[1], progress(1)) },
+				func() { ends[2], errs[2] = s.Finish(ctx, leases[2], completed) },
+				func() { ends[3], errs[3] = s.Finish(ctx, leases[3], completed) },
+				func() { ends[4], errs[4] = s.Finish(ctx, leases[4], withStep) },
+				func() { ends[5], errs[5] = s.Finish(ctx, leases[5], failed) },
+				func() { errs[6] = s.Record(ctx, leases[6], progress(1)) },
+				func() {
+					p := progress(1)
+					p.Current = "step2"
+					errs[7] = s.Record(ctx, leases[7], p)
+				},
+				func() {
+					p := progress(2)
+					p.Steps[0].Error, p.Steps[0].Status = "no", restaq.StepFailed
+					errs[8] = s.Record(ctx, leases[8], p)
+				},
+			)
+			if shared != test.share {
+				t.Errorf("%d calls shared the commit, want %d", shared, test.share)
+			}
+			for i, err := range errs {
+				if want := i == 0 && test.lost; errors.Is(err, restaq.ErrLeaseLost) != want || !want && err != nil {
+					t.Errorf("call %d = %v, lease lost: %v", i, err, want)
+				}
+			}
+			for i, want := range want {
+				if x := ends[i]; x == nil || x.Status != want || x.ID != leases[i].Execution || x.Event.ID != fmt.Sprint("evt_", i) {
+					t.Errorf("Finish %d = %+v, want status %s", i, x, want)
+				}
+			}
+			wantSteps := []int{1, 1, 0, 0, 1, 1, 1, 1, 1}
+			if test.lost {
+				wantSteps[0] = 0
+			}
+			for i, want := range wantSteps {
+				h, err := s.History(ctx, leases[i].Execution)
+				if err != nil || len(h.Steps) != want {
+					t.Errorf("execution %d has %d steps, want %d, %v", i, len(h.Steps), want, err)
+				}
+			}
+		})
+	}
+}
+
+// takeOver lets a lease run out and has another process take the execution.
+func takeOver(t *testing.T, s *Store, admin *pgx.Conn, lease restaq.Lease) {
+	t.Helper()
+	if _, err := admin.Exec(t.Context(), `UPDATE restaq.work SET lease_until = now() - interval '1 hour' WHERE execution = $1`, lease.Execution); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed, err := s.Change(ctx, leases[2].Execution, restaq.Change{
-		From: []restaq.Status{restaq.Running}, To: restaq.Running, Kind: restaq.Restarted,
-	}); err != nil || !changed {
-		t.Fatalf("Change = %v, %v", changed, err)
+	other, err := OpenConfig(t.Context(), Config{Pool: s.pool})
+	if err != nil {
+		t.Fatal(err)
 	}
-	lost := leases[0]
-	lost.Token = 7
-	errs := make([]error, len(leases))
-	ends := make([]*restaq.Execution, len(leases))
-	completed := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}
-	withStep := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted, Steps: progress(1).Steps}
-	failed := &restaq.Outcome{Status: restaq.Failed, Attempt: restaq.AttemptFailed, Error: "no", Retry: true, RetryIn: time.Hour}
-	together(t, s.writes,
-		func() { errs[0] = s.Record(ctx, lost, progress(1)) },
-		func() { errs[1] = s.Record(ctx, leases[1], progress(1)) },
-		func() { ends[2], errs[2] = s.Finish(ctx, leases[2], completed) },
-		func() { ends[3], errs[3] = s.Finish(ctx, leases[3], completed) },
-		func() { ends[4], errs[4] = s.Finish(ctx, leases[4], withStep) },
-		func() { ends[5], errs[5] = s.Finish(ctx, leases[5], failed) },
-		func() { errs[6] = s.Record(ctx, leases[6], progress(1)) },
-		func() {
-			p := progress(1)
-			p.Current = "step2"
-			errs[7] = s.Record(ctx, leases[7], p)
-		},
-	)
-	for i, err := range errs {
-		if want := i == 0; errors.Is(err, restaq.ErrLeaseLost) != want || !want && err != nil {
-			t.Errorf("call %d = %v, lease lost: %v", i, err, want)
-		}
-	}
-	for i, want := range map[int]restaq.Status{2: restaq.Pending, 3: restaq.Completed, 4: restaq.Completed, 5: restaq.Failed} {
-		if x := ends[i]; x == nil || x.Status != want || x.ID != leases[i].Execution || x.Event.ID != fmt.Sprint("evt_", i) {
-			t.Errorf("Finish %d = %+v, want status %s", i, x, want)
-		}
-	}
-	for i, want := range []int{0, 1, 0, 0, 1, 0, 1, 1} {
-		h, err := s.History(ctx, leases[i].Execution)
-		if err != nil || len(h.Steps) != want {
-			t.Errorf("execution %d has %d steps, want %d, %v", i, len(h.Steps), want, err)
-		}
+	defer other.Close()
+	claimed, err := other.Claim(t.Context(), restaq.Claim{Owner: "other", Lease: time.Minute, Handlers: []string{"shop.Paid"}, Limit: 10})
+	if err != nil || len(claimed) != 1 || claimed[0].Lease.Execution != lease.Execution {
+		t.Fatalf("Claim = %+v, %v", claimed, err)
 	}
 }
 
@@ -330,9 +389,17 @@ func TestABlockedRowHoldsUpItsOwnCallerAlone(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), `SELECT FROM restaq.work WHERE execution = $1 FOR UPDATE`, leases[0].Execution); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Record(t.Context(), leases[0], progress(1)); err != nil {
+		t.Errorf("Record, which needs no row of work = %v", err)
+	}
 	blocked, freed := make(chan error, 1), make(chan error, 3)
 	together(t, s.writes,
-		func() { go func() { blocked <- s.Record(t.Context(), leases[0], progress(1)) }() },
+		func() {
+			go func() {
+				_, err := s.Finish(t.Context(), leases[0], &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
+				blocked <- err
+			}()
+		},
 		func() { freed <- s.Record(t.Context(), leases[1], progress(1)) },
 		func() {
 			_, err := s.Finish(t.Context(), leases[2], &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted})
@@ -357,14 +424,14 @@ func TestABlockedRowHoldsUpItsOwnCallerAlone(t *testing.T) {
 	}
 	select {
 	case err := <-blocked:
-		t.Fatalf("Record of the held row = %v, want it to wait", err)
+		t.Fatalf("Finish of the held row = %v, want it to wait", err)
 	default:
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-blocked; err != nil {
-		t.Errorf("Record of the row that was held = %v", err)
+		t.Errorf("Finish of the row that was held = %v", err)
 	}
 }
 

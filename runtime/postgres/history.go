@@ -13,21 +13,21 @@ import (
 const (
 	historySQL = `
 SELECT ` + executionColumns + `, ` + stateColumns + `,
-	ev.payload, ev.header, e.order_key, coalesce(w.kind, 0), w.started_at
+	ev.payload, ev.header, coalesce(e.order_key, ''), coalesce(w.kind, 0), w.started_at, coalesce(w.token, 0)
 FROM restaq.execution e
-JOIN restaq.event ev ON ev.seq = e.event` + stateTables + `
+JOIN restaq.event ev ON ` + ofEvent + stateTables + `
 WHERE e.id = $1::uuid`
 
-	attemptsSQL = `
-SELECT number, kind, outcome, error, step, detail, started_at, ended_at
-FROM restaq.attempt WHERE execution = $1::uuid
-ORDER BY number`
+	endsSQLOf = `
+SELECT token, attempt, kind, outcome, coalesce(error, ''), coalesce(name, ''), detail, started_at, ended_at
+FROM restaq.entry WHERE execution = $1::uuid AND kind IS NOT NULL
+ORDER BY token`
 
 	stepsSQL = `
-SELECT attempt, seq, name, (SELECT text FROM restaq.term WHERE id = func), status, error, output, inputs,
-	(SELECT text FROM restaq.term WHERE id = shape), detail, started_at, ended_at
-FROM restaq.step WHERE execution = $1::uuid
-ORDER BY attempt, seq`
+SELECT token, coalesce(seq, position), name, (SELECT text FROM restaq.term WHERE id = func), outcome, coalesce(error, ''),
+	output, inputs, detail, started_at, ended_at
+FROM restaq.entry WHERE execution = $1::uuid AND kind IS NULL
+ORDER BY token, 2`
 )
 
 // History returns an execution with all its rows. Its three statements read one
@@ -41,7 +41,7 @@ func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution
 	err := s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
 		var b pgx.Batch
 		b.Queue(s.q(historySQL), key)
-		b.Queue(s.q(attemptsSQL), key)
+		b.Queue(s.q(endsSQLOf), key)
 		b.Queue(s.q(stepsSQL), key)
 		results := tx.SendBatch(ctx, &b)
 		h, err = readHistory(results)
@@ -58,9 +58,10 @@ func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution
 
 func readHistory(results pgx.BatchResults) (*restaq.StoredExecution, error) {
 	var h restaq.StoredExecution
+	var running int32 // the token of the attempt under way
 	x := &h.Execution
 	targets := append(executionTargets(x), stateTargets(x)...)
-	targets = append(targets, &h.Event.Payload, header{&h.Event.Header}, &h.OrderKey, &h.Kind, utc{&h.StartedAt})
+	targets = append(targets, &h.Event.Payload, header{&h.Event.Header}, &h.OrderKey, &h.Kind, utc{&h.StartedAt}, &running)
 	if err := results.QueryRow().Scan(targets...); err != nil {
 		return nil, err
 	}
@@ -69,23 +70,64 @@ func readHistory(results pgx.BatchResults) (*restaq.StoredExecution, error) {
 	if x.Status != restaq.Running {
 		h.Kind = restaq.Automatic
 	}
+	numbers := map[int32]int{running: x.Attempts} // of attempts, by token
+	if err := readEnds(results, &h, numbers); err != nil {
+		return nil, err
+	}
+	return &h, readSteps(results, &h, numbers)
+}
 
+// readEnds reads the attempts that ended, and their numbers. One that does not
+// count has none.
+func readEnds(results pgx.BatchResults, h *restaq.StoredExecution, numbers map[int32]int) error {
 	rows, err := results.Query()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	h.Attempts, err = pgx.AppendRows(h.Attempts, rows, func(row pgx.CollectableRow) (a restaq.AttemptRow, err error) {
-		return a, row.Scan(&a.Number, &a.Kind, &a.Outcome, &a.Error, &a.Step, &a.Detail, utc{&a.StartedAt}, utc{&a.EndedAt})
+	var (
+		a       restaq.AttemptRow
+		token   int32
+		number  *int32
+		outcome int
+	)
+	targets := []any{&token, &number, &a.Kind, &outcome, &a.Error, &a.Step, &a.Detail, utc{&a.StartedAt}, utc{&a.EndedAt}}
+	_, err = pgx.ForEachRow(rows, targets, func() error {
+		if number == nil {
+			return nil
+		}
+		a.Number = int(*number)
+		if a.Outcome, err = codeOf(attemptOutcomes, outcome); err != nil {
+			return err
+		}
+		numbers[token] = a.Number
+		h.Attempts = append(h.Attempts, a)
+		return nil
 	})
+	return err
+}
+
+func readSteps(results pgx.BatchResults, h *restaq.StoredExecution, numbers map[int32]int) error {
+	rows, err := results.Query()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if rows, err = results.Query(); err != nil {
-		return nil, err
+	var (
+		r       restaq.StepRow
+		token   int32
+		name    string
+		outcome int
+	)
+	targets := []any{
+		&token, &r.Seq, &r.Name, &name, &outcome, &r.Error, &r.Output, &r.Inputs, &r.Detail, utc{&r.StartedAt}, utc{&r.EndedAt},
 	}
-	h.Steps, err = pgx.AppendRows(h.Steps, rows, func(row pgx.CollectableRow) (r restaq.StepRow, err error) {
-		return r, row.Scan(&r.Attempt, &r.Seq, &r.Name, &r.Func, stepStatus{&r.Status}, &r.Error, &r.Output, &r.Inputs, &r.Shape, &r.Detail,
-			utc{&r.StartedAt}, utc{&r.EndedAt})
+	_, err = pgx.ForEachRow(rows, targets, func() error {
+		r.Attempt = numbers[token]
+		setTerm(&r, name)
+		if r.Status, err = codeOf(stepStatuses, outcome); err != nil {
+			return err
+		}
+		h.Steps = append(h.Steps, r)
+		return nil
 	})
-	return &h, err
+	return err
 }

@@ -83,7 +83,7 @@ func executionList(f *restaq.Filter) (*listQuery, error) {
 	var l listQuery
 	l.write(`SELECT ` + executionColumns + `, ` + stateColumns + `, e.id::text
 FROM restaq.execution e
-JOIN restaq.event ev ON ev.seq = e.event`)
+JOIN restaq.event ev ON ` + ofEvent)
 	completed := slices.Contains(f.Statuses, string(restaq.Completed))
 	if len(f.Statuses) > 0 && !completed {
 		l.write(`
@@ -97,13 +97,11 @@ WHERE true`)
 	if len(f.Statuses) > 0 {
 		l.statuses(f.Statuses)
 	}
-	if f.Handler != "" {
-		l.write(` AND e.handler = (SELECT id FROM restaq.term WHERE text = ` + l.arg(f.Handler) + `::text)`)
-	}
+	l.term(`e.handler`, f.Handler)
 	l.event(f)
 	l.since(f, `e.created_at`)
 	if f.Cursor != "" {
-		at, key, err := parseCursor(f.Cursor)
+		_, key, err := parseCursor(f.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -111,9 +109,9 @@ WHERE true`)
 		if !ok {
 			return nil, errCursor
 		}
-		l.write(` AND (e.created_at, e.id) < (` + l.arg(at) + `::timestamptz, ` + l.arg(id) + `::uuid)`)
+		l.write(` AND e.id < ` + l.arg(id) + `::uuid`)
 	}
-	l.write(` ORDER BY e.created_at DESC, e.id DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
+	l.write(` ORDER BY e.id DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
 	return &l, nil
 }
 
@@ -139,20 +137,25 @@ func (l *listQuery) statuses(words []string) {
 	l.write(` AND (` + strings.Join(conditions, ` OR `) + `)`)
 }
 
+// term restricts a column to a term, unless that is empty.
+func (l *listQuery) term(column, text string) {
+	if text != "" {
+		l.write(` AND ` + column + ` = (SELECT id FROM restaq.term WHERE text = ` + l.arg(text) + `::text)`)
+	}
+}
+
 // event restricts by what the event ev is.
 func (l *listQuery) event(f *restaq.Filter) {
 	if prefix, ok := strings.CutSuffix(f.EventType, "*"); ok {
 		p := l.arg(prefix)
-		l.write(` AND starts_with(ev.type, ` + p + `::text) AND ev.type <> ` + p + `::text`)
-	} else if f.EventType != "" {
-		l.write(` AND ev.type = ` + l.arg(f.EventType) + `::text`)
+		l.write(` AND ev.type = ANY (ARRAY (SELECT id FROM restaq.term WHERE starts_with(text, ` + p + `::text) AND text <> ` + p + `::text))`)
+	} else {
+		l.term(`ev.type`, f.EventType)
 	}
-	for _, c := range []struct{ column, value string }{
-		{"provider", f.Provider}, {"source", f.Source}, {"event_id", f.EventID},
-	} {
-		if c.value != "" {
-			l.write(` AND ev.` + c.column + ` = ` + l.arg(c.value) + `::text`)
-		}
+	l.term(`ev.provider`, f.Provider)
+	l.term(`ev.source`, f.Source)
+	if f.EventID != "" {
+		l.write(` AND ev.event_id = ` + l.arg(f.EventID) + `::text`)
 	}
 }
 
@@ -171,11 +174,10 @@ func (l *listQuery) since(f *restaq.Filter, column string) {
 // unhandledList lists events that never had an execution.
 func unhandledList(f *restaq.Filter) (*listQuery, error) {
 	var l listQuery
-	l.write(`SELECT '', '', '', ev.received_at,
-	ev.source, ev.provider, ev.event_id, ev.type, ev.received_at,
-	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.seq::text
+	l.write(`SELECT '', '', '', ev.received_at, ` + eventColumns + `,
+	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.source::text || ' ' || ev.event_id
 FROM restaq.event ev
-WHERE ev.unhandled`)
+WHERE ev.executions IS NULL`)
 	l.event(f)
 	l.since(f, `ev.received_at`)
 	if f.Cursor != "" {
@@ -183,13 +185,15 @@ WHERE ev.unhandled`)
 		if err != nil {
 			return nil, err
 		}
-		seq, err := strconv.ParseInt(key, 10, 64)
+		source, id, _ := strings.Cut(key, " ")
+		term, err := strconv.ParseInt(source, 10, 32)
 		if err != nil {
 			return nil, errCursor
 		}
-		l.write(` AND (ev.received_at, ev.seq) < (` + l.arg(at) + `::timestamptz, ` + l.arg(seq) + `::bigint)`)
+		l.write(` AND (ev.received_at, ev.event_id, ev.source) < (` +
+			l.arg(at) + `::timestamptz, ` + l.arg(id) + `::text, ` + l.arg(int32(term)) + `::integer)`)
 	}
-	l.write(` ORDER BY ev.received_at DESC, ev.seq DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
+	l.write(` ORDER BY ev.received_at DESC, ev.event_id DESC, ev.source DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
 	return &l, nil
 }
 

@@ -20,8 +20,7 @@ func TestCallsShareACommitBehindAPooler(t *testing.T) {
 	if _, err := holder.Exec(ctx, `SELECT FROM restaq.work WHERE execution = $1 FOR UPDATE`, leases[0].Execution); err != nil {
 		t.Fatal(err)
 	}
-	lost := leases[1]
-	lost.Token = 7
+	takeOver(t, s, admin, leases[1])
 	completed := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}
 	errs := make([]error, 5)
 	var end *restaq.Execution
@@ -32,10 +31,10 @@ func TestCallsShareACommitBehindAPooler(t *testing.T) {
 			// This row is held: the call goes on alone until it is free.
 			go func() {
 				defer close(done)
-				errs[0] = s.Record(ctx, leases[0], progress(1))
+				_, errs[0] = s.Finish(ctx, leases[0], completed)
 			}()
 		},
-		func() { errs[1] = s.Record(ctx, lost, progress(1)) },
+		func() { errs[1] = s.Record(ctx, leases[1], progress(1)) },
 		func() { errs[2] = s.Record(ctx, leases[2], progress(1)) },
 		func() { end, errs[3] = s.Finish(ctx, leases[3], completed) },
 		func() {

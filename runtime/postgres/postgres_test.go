@@ -68,7 +68,7 @@ func advance(t *testing.T, d database, by time.Duration) {
 	for _, sql := range []string{
 		`UPDATE restaq.work SET due_at = due_at - $1::interval, lease_until = lease_until - $1::interval,
 			finished_at = finished_at - $1::interval`,
-		`UPDATE restaq.attempt SET ended_at = ended_at - $1::interval`,
+		`UPDATE restaq.entry SET ended_at = ended_at - $1::interval WHERE kind IS NOT NULL`,
 		`UPDATE restaq.execution SET created_at = created_at - $1::interval
 			WHERE NOT EXISTS (SELECT FROM restaq.work w WHERE w.execution = id)`,
 	} {

@@ -57,24 +57,26 @@ WITH old AS MATERIALIZED (
 	WHERE e.id = ANY ($5::uuid[]) AND ` + finished + `
 ), works AS (
 	DELETE FROM restaq.work WHERE execution = ANY (ARRAY (SELECT id FROM old))
-), attempts AS (
-	DELETE FROM restaq.attempt WHERE execution = ANY (ARRAY (SELECT id FROM old))
-), steps AS (
-	DELETE FROM restaq.step WHERE execution = ANY (ARRAY (SELECT id FROM old))
+), entries AS (
+	DELETE FROM restaq.entry WHERE execution = ANY (ARRAY (SELECT id FROM old))
 )
-DELETE FROM restaq.execution WHERE id = ANY (ARRAY (SELECT id FROM old)) RETURNING event`
+DELETE FROM restaq.execution WHERE id = ANY (ARRAY (SELECT id FROM old)) RETURNING source, event_id`
 
-// Events are locked before it is decided that they have no execution left:
-// who adds one locks the event as well.
+// Events are locked, in the order of their keys, before it is decided that they
+// have no execution left: who adds one locks the event as well.
 const (
 	lockEventsSQL = `
-SELECT seq FROM restaq.event WHERE seq = ANY ($1::bigint[]) ORDER BY seq FOR UPDATE`
+SELECT true FROM restaq.event ev
+WHERE (event_id, source) IN (SELECT * FROM unnest($2::text[], $1::integer[]))
+ORDER BY event_id, source
+FOR UPDATE`
 
 	emptyEventsSQL = `
 WITH emptied AS (
-	UPDATE restaq.event ev SET payload = NULL, header = NULL
-	WHERE seq = ANY ($1::bigint[]) AND (payload IS NOT NULL OR header IS NOT NULL)
-		AND NOT EXISTS (SELECT FROM restaq.execution e WHERE e.event = ev.seq)
+	UPDATE restaq.event ev SET payload = NULL, header = NULL, executions = '{}'
+	WHERE (event_id, source) IN (SELECT * FROM unnest($2::text[], $1::integer[]))
+		AND (payload IS NOT NULL OR header IS NOT NULL)
+		AND NOT EXISTS (SELECT FROM restaq.execution e WHERE e.id = ANY (ev.executions) AND ` + ofEvent + `)
 	RETURNING 1
 )
 SELECT count(*) FROM emptied`
@@ -111,15 +113,27 @@ func (s *Store) prune(ctx context.Context, tx pgx.Tx, which []any, limit int) (d
 	if err != nil || len(ids) == 0 {
 		return done, err
 	}
-	events, err := column[int64](ctx, tx, s.q(pruneSQL), append(slices.Clone(which), ids)...)
+	rows, err := tx.Query(ctx, s.q(pruneSQL), append(slices.Clone(which), ids)...)
 	if err != nil {
 		return done, err
 	}
-	done.Executions = len(events)
-	if _, err := column[int64](ctx, tx, s.q(lockEventsSQL), events); err != nil {
+	var (
+		sources []int32
+		events  []string
+		source  int32
+		event   string
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&source, &event}, func() error {
+		sources, events = append(sources, source), append(events, event)
+		return nil
+	}); err != nil {
 		return done, err
 	}
-	emptied, err := one[int64](ctx, tx, s.q(emptyEventsSQL), events)
+	done.Executions = len(events)
+	if _, err := column[bool](ctx, tx, s.q(lockEventsSQL), sources, events); err != nil {
+		return done, err
+	}
+	emptied, err := one[int64](ctx, tx, s.q(emptyEventsSQL), sources, events)
 	done.Payloads = int(emptied)
 	return done, err
 }

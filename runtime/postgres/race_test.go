@@ -2,8 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -215,14 +217,16 @@ func TestAConnectionLostInACallFailsItAndTheNextCallWorks(t *testing.T) {
 	id := insertOne(t, s, "evt_1", true)
 	lease := restaq.Lease{Execution: id, Attempt: 1, Token: 1}
 
-	// Somebody holds the row, so that the call is under way when its
-	// connection goes.
+	// Somebody holds the position in the log, so that the call is under way when
+	// its connection goes.
 	holder := connect(t, d.url)
 	tx, err := holder.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), `SELECT FROM restaq.work FOR UPDATE`); err != nil {
+	if _, err := tx.Exec(t.Context(), `
+		INSERT INTO restaq.entry (execution, token, position, outcome, started_at, ended_at)
+		VALUES ($1, 1, 1, 0, now(), now())`, id); err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error)
@@ -265,23 +269,51 @@ func TestIdleConnectionsThatWereLostFailOneCallAtMost(t *testing.T) {
 	}
 }
 
-// counter counts statements.
-type counter struct{ n atomic.Int32 }
+// requests counts what is sent to the server and waited for: the messages Sync
+// and Query.
+type requests struct{ n atomic.Int32 }
 
-func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	c.n.Add(1)
-	return ctx
+// counted is a connection whose requests are counted.
+type counted struct {
+	net.Conn
+	requests *requests
+	started  bool   // the first message, which has no type, was sent
+	partial  []byte // the beginning of a message
 }
 
-func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (c *counted) Write(p []byte) (int, error) {
+	c.partial = append(c.partial, p...)
+	for head := 1; ; head = 1 {
+		if !c.started {
+			head = 0
+		}
+		if len(c.partial) < head+4 {
+			break
+		}
+		n := head + int(binary.BigEndian.Uint32(c.partial[head:]))
+		if len(c.partial) < n {
+			break
+		}
+		if kind := c.partial[0]; c.started && (kind == 'S' || kind == 'Q') {
+			c.requests.n.Add(1)
+		}
+		c.started, c.partial = true, c.partial[n:]
+	}
+	return c.Conn.Write(p)
+}
 
-func TestTheHotPathIsOneStatementPerCall(t *testing.T) {
+func TestTheHotPathIsOneRequestPerCall(t *testing.T) {
 	cfg, err := pgxpool.ParseConfig(pgtest.URL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var statements counter
-	cfg.ConnConfig.Tracer = &statements
+	var sent requests
+	cfg.ConnConfig.TLSConfig = nil
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		return &counted{Conn: conn, requests: &sent}, err
+	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -291,46 +323,58 @@ func TestTheHotPathIsOneStatementPerCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer s.Close()
+	// The first time statements are prepared, and names made known.
+	for _, count := range []bool{false, true} {
+		hotPath(t, s, fmt.Sprint("evt_", count), func(call string, run func() error) {
+			before := sent.n.Load()
+			if err := run(); err != nil {
+				t.Fatalf("%s: %v", call, err)
+			}
+			if n := sent.n.Load() - before; count && n != 1 {
+				t.Errorf("%s took %d requests, want 1", call, n)
+			}
+		})
+	}
+}
+
+// hotPath makes the calls of an event with two executions.
+func hotPath(t *testing.T, s *postgres.Store, event string, call func(name string, run func() error)) {
 	ctx := t.Context()
-	in := insertion("evt_1", true)
+	in := insertion(event, true)
 	in.Executions = append(in.Executions, restaq.NewExecution{ID: newID(), Handler: "shop.Later"})
-	if err := s.PutHandlers(ctx, []restaq.HandlerInfo{{Name: in.Executions[0].Handler}, {Name: "shop.Later"}}); err != nil {
-		t.Fatal(err)
-	}
 	lease := restaq.Lease{Execution: in.Executions[0].ID, Attempt: 1, Token: 1}
-	step := []restaq.StepRow{{Seq: 1, Name: "a", Status: restaq.StepCompleted}, {Seq: 2, Name: "b", Status: restaq.StepCompleted}}
-	for _, call := range []struct {
-		name string
-		run  func() error
-	}{
-		{"Lookup", func() error {
-			_, err := s.Lookup(ctx, "stripe", "evt_1", false)
-			if errors.Is(err, restaq.ErrNotFound) {
-				err = nil
-			}
-			return err
-		}},
-		{"Insert", func() error { _, _, err := s.Insert(ctx, in); return err }},
-		{"Record", func() error { return s.Record(ctx, lease, &restaq.Progress{Steps: step[:1], Current: "b"}) }},
-		{"Renew", func() error {
-			_, err := s.Renew(ctx, []restaq.Renewal{{Lease: lease, Progress: restaq.Progress{Steps: step[1:]}}}, time.Minute)
-			return err
-		}},
-		{"Finish", func() error { _, err := s.Finish(ctx, lease, &completed); return err }},
-		{"Claim", func() error {
-			claimed, err := s.Claim(ctx, restaq.Claim{Owner: "o", Lease: time.Minute, Handlers: []string{"shop.Later"}, Limit: 9})
-			if err == nil && len(claimed) != 1 {
-				err = fmt.Errorf("claimed %d, want 1", len(claimed))
-			}
-			return err
-		}},
-	} {
-		before := statements.n.Load()
-		if err := call.run(); err != nil {
-			t.Fatalf("%s: %v", call.name, err)
-		}
-		if n := statements.n.Load() - before; n != 1 {
-			t.Errorf("%s took %d statements, want 1", call.name, n)
-		}
+	step := func(seq int) []restaq.StepRow {
+		return []restaq.StepRow{{Attempt: 1, Seq: seq, Name: fmt.Sprint("step", seq), Status: restaq.StepCompleted}}
 	}
+	call("Lookup", func() error {
+		_, err := s.Lookup(ctx, "stripe", event, false)
+		if errors.Is(err, restaq.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	call("Insert", func() error { _, _, err := s.Insert(ctx, in); return err })
+	call("Record", func() error { return s.Record(ctx, lease, &restaq.Progress{Steps: step(1)}) })
+	call("Record beside another step", func() error { return s.Record(ctx, lease, &restaq.Progress{Steps: step(2), Current: "b"}) })
+	call("Renew", func() error {
+		_, err := s.Renew(ctx, []restaq.Renewal{{Lease: lease}}, time.Minute)
+		return err
+	})
+	call("Finish", func() error { _, err := s.Finish(ctx, lease, &completed); return err })
+	claim := func() (claimed []restaq.Claimed, err error) {
+		claimed, err = s.Claim(ctx, restaq.Claim{Owner: "o", Lease: time.Minute, Handlers: []string{"shop.Later"}, Limit: 9})
+		if err == nil && len(claimed) != 1 {
+			err = fmt.Errorf("claimed %d, want 1", len(claimed))
+		}
+		return claimed, err
+	}
+	var claimed []restaq.Claimed
+	call("Claim", func() (err error) { claimed, err = claim(); return err })
+	call("Finish with a failure", func() error {
+		_, err := s.Finish(ctx, claimed[0].Lease, &restaq.Outcome{
+			Status: restaq.Failed, Attempt: restaq.AttemptFailed, Error: "no", Steps: step(1), Retry: true, RetryIn: time.Hour,
+		})
+		return err
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -15,13 +16,20 @@ import (
 
 // executionColumns are what never changes of an execution e of an event ev.
 const executionColumns = `
-	e.id::text, (SELECT text FROM restaq.term WHERE id = e.handler), coalesce(e.replay_of::text, ''), e.created_at,
-	ev.source, ev.provider, ev.event_id, ev.type, ev.received_at`
+	e.id::text, (SELECT text FROM restaq.term WHERE id = e.handler), coalesce(e.replay_of::text, ''), e.created_at, ` + eventColumns
+
+// eventColumns are what never changes of an event ev, less its payload.
+const eventColumns = `
+	(SELECT text FROM restaq.term WHERE id = ev.source), (SELECT text FROM restaq.term WHERE id = ev.provider),
+	ev.event_id, (SELECT text FROM restaq.term WHERE id = ev.type), ev.received_at`
+
+// ofEvent says that an execution e is of an event ev.
+const ofEvent = `ev.event_id = e.event_id AND ev.source = e.source`
 
 // stateColumns are where an execution stands: from its row of work w, or, if
 // it has none and so is completed, from its last attempt a.
 const stateColumns = `
-	coalesce(w.status, 'completed'), coalesce(w.attempts, a.number, 0),
+	coalesce(w.status, 'completed'), coalesce(w.attempts, a.attempt, 0),
 	CASE WHEN w.execution IS NULL THEN a.ended_at ELSE w.finished_at END,
 	CASE WHEN w.status = 'failed' THEN w.due_at END,
 	coalesce(CASE WHEN w.execution IS NULL THEN a.earlier ELSE w.error END, ''),
@@ -31,12 +39,13 @@ const stateColumns = `
 const stateTables = `
 	LEFT JOIN restaq.work w ON w.execution = e.id` + lastAttempt
 
-// lastAttempt is the last attempt of an execution e without a row of work.
+// lastAttempt is the end of the last attempt of an execution e without a row of
+// work: the last of all its entries.
 const lastAttempt = `
 	LEFT JOIN LATERAL (
-		SELECT number, token, ended_at, earlier, step FROM restaq.attempt
+		SELECT attempt, token, ended_at, earlier, name AS step FROM restaq.entry
 		WHERE execution = e.id AND w.execution IS NULL
-		ORDER BY number DESC LIMIT 1
+		ORDER BY token DESC, position DESC LIMIT 1
 	) a ON true`
 
 // executionTargets are where executionColumns go.
@@ -50,6 +59,18 @@ func executionTargets(x *restaq.Execution) []any {
 // stateTargets are where stateColumns go.
 func stateTargets(x *restaq.Execution) []any {
 	return []any{&x.Status, &x.Attempts, utc{&x.FinishedAt}, utc{&x.RetryAt}, &x.Error, &x.Step}
+}
+
+// readExecution reads executionColumns and stateColumns.
+func readExecution(row [][]byte) restaq.Execution {
+	return restaq.Execution{
+		ID: string(row[0]), Handler: string(row[1]), ReplayOf: string(row[2]), CreatedAt: readTime(row[3]),
+		Event: restaq.EventRef{
+			Source: string(row[4]), Provider: string(row[5]), ID: string(row[6]), Type: string(row[7]), ReceivedAt: readTime(row[8]),
+		},
+		Status: restaq.Status(row[9]), Attempts: readInt(row[10]), FinishedAt: readTime(row[11]), RetryAt: readTime(row[12]),
+		Error: string(row[13]), Step: string(row[14]),
+	}
 }
 
 // utc scans a time as UTC, and null as the zero time.
@@ -92,6 +113,13 @@ func parseID(id string) (u pgtype.UUID, ok bool) {
 	return u, u.Scan(id) == nil
 }
 
+// parseLease reads the id of a lease's execution. A lease that no store ever
+// gave is none.
+func parseLease(l restaq.Lease) (id pgtype.UUID, ok bool) {
+	id, ok = parseID(l.Execution)
+	return id, ok && l.Token > 0 && l.Token <= math.MaxInt32
+}
+
 // ownerID is how the owner of a lease is stored. A runtime's is a UUID.
 func ownerID(owner string) pgtype.UUID {
 	id, ok := parseID(owner)
@@ -109,14 +137,23 @@ var stepStatuses = []restaq.StepStatus{restaq.StepCompleted, restaq.StepFailed, 
 
 func statusCode(s restaq.StepStatus) int16 { return int16(slices.Index(stepStatuses, s)) }
 
-// stepStatus scans a step's status from its code.
-type stepStatus struct{ s *restaq.StepStatus }
+// attemptOutcomes are the outcomes of attempts by their codes.
+var attemptOutcomes = []restaq.AttemptOutcome{
+	restaq.AttemptCompleted, restaq.AttemptFailed, restaq.AttemptInterrupted, restaq.AttemptLost, restaq.AttemptCancelled,
+}
 
-// ScanInt64 makes stepStatus a target for pgx.
-func (t stepStatus) ScanInt64(v pgtype.Int8) error {
-	if !v.Valid || v.Int64 < 0 || v.Int64 >= int64(len(stepStatuses)) {
-		return fmt.Errorf("status %d of a step is not known", v.Int64)
+// The codes that statements name.
+const (
+	lostCode      = "3"
+	cancelledCode = "4"
+)
+
+func outcomeCode(o restaq.AttemptOutcome) int16 { return int16(slices.Index(attemptOutcomes, o)) }
+
+// codeOf returns what a code stands for.
+func codeOf[T any](all []T, code int) (T, error) {
+	if code < 0 || code >= len(all) {
+		return *new(T), fmt.Errorf("outcome %d of an entry is not known", code)
 	}
-	*t.s = stepStatuses[v.Int64]
-	return nil
+	return all[code], nil
 }

@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	restaq "github.com/restaq/restaq/runtime"
@@ -20,103 +18,122 @@ func compareKeys(a, b eventKey) int {
 	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.source, b.source))
 }
 
-// sharedLookupSQL is lookupSQL for many events.
-const sharedLookupSQL = `
-SELECT r.n, ev.source, ev.provider, ev.event_id, ev.type, ev.received_at,
-	coalesce(e.id::text, ''), coalesce((SELECT text FROM restaq.term WHERE id = e.handler), ''), e.created_at, ` + stateColumns + `
-FROM unnest($1::integer[], $2::text[], $3::text[]) AS r (n, source, event_id)
-JOIN restaq.event ev ON ev.event_id = r.event_id AND ev.source = r.source
-LEFT JOIN restaq.execution e ON e.event = ev.seq AND e.replay_of IS NULL` + stateTables + `
+// lookupCall is what Lookup is asked for. source is a term.
+type lookupCall struct {
+	eventKey
+	term int32
+}
+
+// newEventsSQL finds out that events are new, as most are, at the least cost.
+const (
+	newEventsSQL = `
+SELECT r.n FROM (SELECT unnest($1::integer[]) AS n, unnest($2::integer[]) AS source, unnest($3::text[]) AS event_id) AS r
+CROSS JOIN LATERAL (SELECT FROM restaq.event WHERE event_id = r.event_id AND source = r.source LIMIT 1) ev`
+
+	newEventSQL = `SELECT $1::integer FROM restaq.event WHERE event_id = $3::text AND source = $2::integer`
+)
+
+// lookupColumns are events to be looked up, column by column.
+func (b *batch) lookupColumns(calls []*call) []*array {
+	numbers, sources, ids := b.column(pgtype.Int4OID), b.column(pgtype.Int4OID), b.column(pgtype.TextOID)
+	for i, c := range calls {
+		in := c.in.(*lookupCall)
+		numbers.int4(int32(i))
+		sources.int4(in.term)
+		ids.text(in.id)
+	}
+	return []*array{numbers, sources, ids}
+}
+
+// sharedLookup commits the calls whose events are new. The others find theirs
+// by a sharedReading.
+func (s *Store) sharedLookup(b *batch, calls []*call) {
+	for _, c := range calls {
+		c.committed = true
+	}
+	read := func(row [][]byte) error {
+		calls[readInt(row[0])].committed = false
+		return nil
+	}
+	columns := b.lookupColumns(calls)
+	if len(calls) == 1 {
+		b.addOne(newEventSQL, read, columns...)
+		return
+	}
+	b.add(newEventsSQL, read, columns...)
+}
+
+// readingSQL is lookupSQL for many events.
+const readingSQL = `
+SELECT r.n, ` + foundColumns + `
+FROM (SELECT unnest($1::integer[]) AS n, unnest($2::integer[]) AS source, unnest($3::text[]) AS event_id) AS r
+JOIN restaq.event ev ON ev.event_id = r.event_id AND ev.source = r.source` + foundTables + `
 ORDER BY r.n, e.created_at, e.id`
 
-func (s *Store) sharedLookup(calls []*call) shared {
-	if len(calls) == 1 {
-		return s.oneLookup(calls[0])
+// sharedReading reads events with their original executions.
+func (s *Store) sharedReading(b *batch, calls []*call) {
+	for _, c := range calls {
+		c.committed, c.out = true, (*restaq.StoredEvent)(nil)
 	}
-	n := len(calls)
-	numbers, sources, ids := make([]int32, n), make([]string, n), make([]string, n)
-	for i, c := range calls {
-		key := c.in.(eventKey)
-		numbers[i], sources[i], ids[i] = int32(i), key.source, key.id
-	}
-	return shared{sharedLookupSQL, []any{numbers, sources, ids}, func(rows pgx.Rows) error {
-		for _, c := range calls {
-			c.committed, c.out = true, (*restaq.StoredEvent)(nil)
-		}
-		for rows.Next() {
-			var n int32
-			var f foundRow
-			if err := rows.Scan(append([]any{&n}, f.targets()...)...); err != nil {
-				return err
-			}
-			calls[n].out = f.join(calls[n].out.(*restaq.StoredEvent))
-		}
-		return rows.Err()
-	}}
+	b.add(readingSQL, func(row [][]byte) error {
+		c := calls[readInt(row[0])]
+		x := readExecution(row[1:])
+		c.out = joinFound(c.out.(*restaq.StoredEvent), &x)
+		return nil
+	}, b.lookupColumns(calls)...)
 }
 
-// oneLookupSQL finds out that an event is new, as most are, at the least cost.
-const oneLookupSQL = `SELECT true FROM restaq.event WHERE event_id = $2::text AND source = $1::text`
+// These insert many events, none of which is twice among the arguments, with
+// their executions, but neither keys nor replays nor dead executions. Nothing
+// makes room for what is there already: if an event is, as somebody else has
+// delivered it since it was looked up, all of it fails, and each call goes the
+// careful way. Events are inserted in the order of their keys: two processes
+// that insert the same ones wait for each other one way round.
+const (
+	eventsSQL = `
+INSERT INTO restaq.event (source, event_id, provider, type, payload, header, executions, received_at)
+SELECT source, event_id, provider, type, payload, header,
+	CASE WHEN first <= last THEN ($9::uuid[])[first:last] END, now()
+FROM (SELECT unnest($1::integer[]) AS source, unnest($2::text[]) AS event_id,
+	unnest($3::integer[]) AS provider, unnest($4::integer[]) AS type, unnest($5::bytea[]) AS payload, unnest($6::bytea[]) AS header,
+	unnest($7::integer[]) AS first, unnest($8::integer[]) AS last) AS n
+RETURNING received_at`
 
-// oneLookup is sharedLookup for one event. One that is there is looked up the
-// careful way.
-func (s *Store) oneLookup(c *call) shared {
-	key := c.in.(eventKey)
-	return shared{oneLookupSQL, []any{key.source, key.id}, func(rows pgx.Rows) error {
-		c.committed, c.out = !rows.Next(), (*restaq.StoredEvent)(nil)
-		return rows.Err()
-	}}
-}
+	executionsSQL = `
+INSERT INTO restaq.execution (id, handler, source, event_id, created_at)
+SELECT unnest($1::uuid[]), unnest($2::integer[]), unnest($3::integer[]), unnest($4::text[]), now()`
 
-// sharedInsertSQL is insertSQL for many events, none of which is twice among
-// the arguments, without keys, replays and dead executions. Events are inserted
-// in the order of their keys: two processes that insert the same ones wait for
-// each other one way round.
-const sharedInsertSQL = `
+	workSQL = `
+INSERT INTO restaq.work (execution, handler, token, attempts, due_at, lease_until, started_at, owner, status)
+SELECT id, handler, begun, begun,
+	CASE begun WHEN 0 THEN now() END,
+	clock_timestamp() + lease * interval '1 microsecond',
+	CASE begun WHEN 1 THEN now() END,
+	owner, CASE begun WHEN 1 THEN 'running' ELSE 'pending' END
+FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS handler, unnest($3::integer[]) AS begun,
+	unnest($4::bigint[]) AS lease, unnest($5::uuid[]) AS owner) AS n`
+
+	// One event with one execution in one statement. If the event is there
+	// already, it does nothing.
+	oneInsertSQL = `
 WITH ev AS (
-	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, received_at, unhandled)
-	SELECT source, event_id, provider, type, payload, header, now(), unhandled
-	FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::boolean[])
-		AS n (source, event_id, provider, type, payload, header, unhandled)
+	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, executions, received_at)
+	VALUES ($1::integer, $2::text, $3::integer, $4::integer, $5::bytea, $6::bytea, ARRAY[$7::uuid], now())
 	ON CONFLICT (event_id, source) DO NOTHING
-	RETURNING seq, source, event_id
-), new AS MATERIALIZED (
-	SELECT n.*, ev.seq AS event
-	FROM ev JOIN unnest($8::text[], $9::text[], $10::uuid[], $11::integer[], $12::boolean[], $13::uuid[], $14::bigint[])
-		AS n (source, event_id, id, handler, begun, owner, lease) USING (event_id, source)
+	RETURNING received_at
 ), made AS (
-	INSERT INTO restaq.execution (id, event, created_at, handler, order_key)
-	SELECT id, event, now(), handler, '' FROM new
-), queued AS (
-	INSERT INTO restaq.work (execution, event, token, attempts, due_at, lease_until, started_at, handler, order_key, status, owner)
-	SELECT id, event, begun::integer, begun::integer,
-		CASE WHEN NOT begun THEN now() END,
-		CASE WHEN begun THEN clock_timestamp() + lease * interval '1 microsecond' END,
-		CASE WHEN begun THEN now() END,
-		handler, '', CASE WHEN begun THEN 'running' ELSE 'pending' END, owner
-	FROM new
+	INSERT INTO restaq.execution (id, handler, source, event_id, created_at)
+	SELECT $7::uuid, $8::integer, $1::integer, $2::text, now() FROM ev
 )
-SELECT source, event_id, now() FROM ev`
-
-// oneInsertSQL is sharedInsertSQL for one event with one execution.
-const oneInsertSQL = `
-WITH ev AS (
-	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, received_at, unhandled)
-	VALUES ($1::text, $2::text, $3::text, $4::text, $5::bytea, $6::bytea, now(), false)
-	ON CONFLICT (event_id, source) DO NOTHING
-	RETURNING seq
-), made AS (
-	INSERT INTO restaq.execution (id, event, created_at, handler, order_key)
-	SELECT $7::uuid, seq, now(), $8::integer, '' FROM ev
-)
-INSERT INTO restaq.work (execution, event, token, attempts, due_at, lease_until, started_at, handler, order_key, status, owner)
-SELECT $7::uuid, seq, $9::boolean::integer, $9::boolean::integer,
-	CASE WHEN NOT $9::boolean THEN now() END,
-	CASE WHEN $9::boolean THEN clock_timestamp() + $11::bigint * interval '1 microsecond' END,
-	CASE WHEN $9::boolean THEN now() END,
-	$8::integer, '', CASE WHEN $9::boolean THEN 'running' ELSE 'pending' END, $10::uuid
+INSERT INTO restaq.work (execution, handler, token, attempts, due_at, lease_until, started_at, owner, status)
+SELECT $7::uuid, $8::integer, $9::integer, $9::integer,
+	CASE $9::integer WHEN 0 THEN now() END,
+	clock_timestamp() + $10::bigint * interval '1 microsecond',
+	CASE $9::integer WHEN 1 THEN now() END,
+	$11::uuid, CASE $9::integer WHEN 1 THEN 'running' ELSE 'pending' END
 FROM ev
 RETURNING now()`
+)
 
 // insertCall is what Insert is asked for.
 type insertCall struct {
@@ -124,6 +141,7 @@ type insertCall struct {
 	key      eventKey
 	ids      []pgtype.UUID // of the executions
 	handlers []int32       // theirs
+	terms    [3]int32      // of the event
 }
 
 // insertResult is what comes of it.
@@ -132,65 +150,84 @@ type insertResult struct {
 	executions []restaq.Execution
 }
 
-func (s *Store) sharedInsert(calls []*call) shared {
-	if len(calls) == 1 && len(calls[0].in.(*insertCall).ids) == 1 {
-		return s.oneInsert(calls[0])
-	}
-	slices.SortStableFunc(calls, func(a, b *call) int {
-		return compareKeys(a.in.(*insertCall).key, b.in.(*insertCall).key)
-	})
-	n := len(calls)
-	first := make(map[eventKey]*call, n)
-	var a insertRows
-	for _, c := range calls {
-		in := c.in.(*insertCall)
-		if first[in.key] == nil { // the others lose the race
-			first[in.key] = c
-			a.add(in)
-		}
-	}
-	return shared{sharedInsertSQL, a.columns(), func(rows pgx.Rows) error {
-		for _, c := range calls {
-			c.committed, c.out = true, insertResult{}
-		}
-		for rows.Next() {
-			var key eventKey
-			var at time.Time
-			if err := rows.Scan(&key.source, &key.id, utc{&at}); err != nil {
-				return err
-			}
-			c := first[key]
-			c.out = s.inserted(c.in.(*insertCall), at)
-		}
-		return rows.Err()
-	}}
+// insertRows are events and executions column by column.
+type insertRows struct {
+	sources, events, providers, types, payloads, headers, firsts, lasts *array
+
+	ids, handlers, sourcesOf, eventsOf, begun, leases, owners *array
 }
 
-// oneInsert is sharedInsert for one event with one execution.
-func (s *Store) oneInsert(c *call) shared {
-	in := c.in.(*insertCall)
-	e, begun := in.Event, in.Executions[0].Begin
-	var owner pgtype.UUID
-	if begun {
-		owner = ownerID(in.Owner)
+func (b *batch) inserts() insertRows {
+	return insertRows{
+		sources: b.column(pgtype.Int4OID), events: b.column(pgtype.TextOID),
+		providers: b.column(pgtype.Int4OID), types: b.column(pgtype.Int4OID),
+		payloads: b.column(pgtype.ByteaOID), headers: b.column(pgtype.ByteaOID),
+		firsts: b.column(pgtype.Int4OID), lasts: b.column(pgtype.Int4OID),
+		ids: b.column(pgtype.UUIDOID), handlers: b.column(pgtype.Int4OID),
+		sourcesOf: b.column(pgtype.Int4OID), eventsOf: b.column(pgtype.TextOID),
+		begun: b.column(pgtype.Int4OID), leases: b.column(pgtype.Int8OID), owners: b.column(pgtype.UUIDOID),
 	}
-	return shared{
-		oneInsertSQL,
-		[]any{
-			e.Source, e.ID, e.Provider, e.Type, e.Payload, encodeHeader(e.Header),
-			in.ids[0], in.handlers[0], begun, owner, in.Lease.Microseconds(),
-		},
-		func(rows pgx.Rows) error {
-			c.committed, c.out = true, insertResult{}
-			if rows.Next() {
-				var at time.Time
-				if err := rows.Scan(utc{&at}); err != nil {
-					return err
-				}
-				c.out = s.inserted(in, at)
-			}
-			return rows.Err()
-		},
+}
+
+func (r *insertRows) add(in *insertCall) {
+	e := in.Event
+	r.sources.int4(in.terms[0])
+	r.events.text(e.ID)
+	r.providers.int4(in.terms[1])
+	r.types.int4(in.terms[2])
+	r.payloads.bytes(e.Payload)
+	r.headers.bytes(encodeHeader(e.Header))
+	r.firsts.int4(int32(r.ids.n) + 1)
+	for i := range in.Executions {
+		r.ids.uuid(in.ids[i])
+		r.handlers.int4(in.handlers[i])
+		r.sourcesOf.int4(in.terms[0])
+		r.eventsOf.text(e.ID)
+		if in.Executions[i].Begin {
+			r.begun.int4(1)
+			r.leases.int8(in.Lease.Microseconds())
+			r.owners.uuid(ownerID(in.Owner))
+		} else {
+			r.begun.int4(0)
+			r.leases.null()
+			r.owners.null()
+		}
+	}
+	r.lasts.int4(int32(r.ids.n))
+}
+
+// sharedInsert inserts new events with their executions.
+func (s *Store) sharedInsert(b *batch, calls []*call) {
+	slices.SortStableFunc(calls, func(x, y *call) int {
+		return compareKeys(x.in.(*insertCall).key, y.in.(*insertCall).key)
+	})
+	rows := b.inserts()
+	var winners []*call // the others are of the same events
+	for i, c := range calls {
+		in := c.in.(*insertCall)
+		c.committed, c.out = true, insertResult{}
+		if i == 0 || in.key != calls[i-1].in.(*insertCall).key {
+			winners = append(winners, c)
+			rows.add(in)
+		}
+	}
+	if in := winners[0].in.(*insertCall); len(winners) == 1 && len(in.ids) == 1 {
+		b.addOne(oneInsertSQL, func(row [][]byte) error {
+			winners[0].out = s.inserted(in, readTime(row[0]))
+			return nil
+		}, rows.sources, rows.events, rows.providers, rows.types, rows.payloads, rows.headers,
+			rows.ids, rows.handlers, rows.begun, rows.leases, rows.owners)
+		return
+	}
+	n := 0
+	b.add(eventsSQL, func(row [][]byte) error {
+		winners[n].out = s.inserted(winners[n].in.(*insertCall), readTime(row[0]))
+		n++
+		return nil
+	}, rows.sources, rows.events, rows.providers, rows.types, rows.payloads, rows.headers, rows.firsts, rows.lasts, rows.ids)
+	if rows.ids.n > 0 {
+		b.add(executionsSQL, nil, rows.ids, rows.handlers, rows.sourcesOf, rows.eventsOf)
+		b.add(workSQL, nil, rows.ids, rows.handlers, rows.begun, rows.leases, rows.owners)
 	}
 }
 
@@ -205,60 +242,29 @@ func (s *Store) inserted(in *insertCall, at time.Time) insertResult {
 	return result
 }
 
-// insertRows are events and executions column by column.
-type insertRows struct {
-	sources, ids, providers, types []string
-	payloads, headers              [][]byte
-	unhandled                      []bool
-
-	ofSources, ofIDs []string
-	executions       []pgtype.UUID
-	handlers         []int32
-	begun            []bool
-	owners           []pgtype.UUID
-	leases           []int64
-}
-
-func (r *insertRows) add(in *insertCall) {
-	e := in.Event
-	r.sources, r.ids = append(r.sources, e.Source), append(r.ids, e.ID)
-	r.providers, r.types = append(r.providers, e.Provider), append(r.types, e.Type)
-	r.payloads, r.headers = append(r.payloads, bytes.Clone(e.Payload)), append(r.headers, encodeHeader(e.Header))
-	r.unhandled = append(r.unhandled, len(in.Executions) == 0)
-	for i := range in.Executions {
-		var owner pgtype.UUID
-		if in.Executions[i].Begin {
-			owner = ownerID(in.Owner)
-		}
-		r.ofSources, r.ofIDs = append(r.ofSources, e.Source), append(r.ofIDs, e.ID)
-		r.executions, r.handlers = append(r.executions, in.ids[i]), append(r.handlers, in.handlers[i])
-		r.begun, r.owners = append(r.begun, in.Executions[i].Begin), append(r.owners, owner)
-		r.leases = append(r.leases, in.Lease.Microseconds())
-	}
-}
-
-func (r *insertRows) columns() []any {
-	return []any{
-		r.sources, r.ids, r.providers, r.types, r.payloads, r.headers, r.unhandled,
-		r.ofSources, r.ofIDs, r.executions, r.handlers, r.begun, r.owners, r.leases,
-	}
-}
-
-// plainInsert returns an insertion as sharedInsertSQL takes it, or nil if it
-// is one for the careful way.
+// plainInsert returns an insertion as sharedInsert takes it, or nil if it is one
+// for the careful way.
 func (s *Store) plainInsert(ctx context.Context, in *restaq.Insertion) (*insertCall, error) {
 	c := &insertCall{Insertion: in, key: eventKey{in.Event.Source, in.Event.ID}}
-	var handlers []string
+	n := len(in.Executions)
+	c.ids, c.handlers = make([]pgtype.UUID, n), make([]int32, n)
 	for i := range in.Executions {
 		e := &in.Executions[i]
 		id, ok := parseID(e.ID)
-		if !ok || e.OrderKey != "" || e.ReplayOf != "" || e.Error != "" || slices.Contains(handlers, e.Handler) || slices.Contains(c.ids, id) {
+		if !ok || e.OrderKey != "" || e.ReplayOf != "" || e.Error != "" || slices.Contains(c.ids[:i], id) {
 			return nil, nil
 		}
-		c.ids, handlers = append(c.ids, id), append(handlers, e.Handler)
+		handler, err := s.resolve(ctx, term{name: e.Handler})
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(c.handlers[:i], handler) {
+			return nil, nil
+		}
+		c.ids[i], c.handlers[i] = id, handler
 	}
 	var err error
-	c.handlers, err = s.resolve(ctx, make([]int32, 0, len(handlers)), handlers...)
+	c.terms, err = s.eventTerms(ctx, in.Event)
 	return c, err
 }
 
@@ -269,15 +275,22 @@ func (s *Store) insertShared(ctx context.Context, in *restaq.Insertion) (done bo
 	if err != nil || plain == nil {
 		return false, result, err
 	}
-	c := &call{kind: arrivals, in: plain, size: 200 + len(in.Event.Payload)}
+	c := newCall(arrivals, plain, 200+len(in.Event.Payload))
+	defer c.free()
 	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return false, result, err
 	}
 	result = c.out.(insertResult)
-	for i := range result.executions {
-		if plain.Executions[i].Begin {
-			s.begun.put(plain.ids[i], &result.executions[i])
+	s.begun(result.executions)
+	return true, result, nil
+}
+
+// begun remembers the executions that were begun by an insertion.
+func (s *Store) begun(made []restaq.Execution) {
+	for i := range made {
+		x := &made[i]
+		if id, ok := parseID(x.ID); ok && x.Status == restaq.Running {
+			s.tails.put(newTail(x, id, 1, restaq.Automatic, x.CreatedAt))
 		}
 	}
-	return true, result, nil
 }

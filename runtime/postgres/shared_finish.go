@@ -4,231 +4,251 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
 
-// sharedCompletionSQL is finishSQL for what nearly every attempt comes to: it
-// completed, and nobody wishes for another. The row of work goes, and that it
-// goes is the lock: whoever takes an execution over, or changes it, locks its
-// row of work first, and then finds none. Rows with a wish are left out. The
-// rows go in the order of the arguments, which is that of their ids.
+// What nearly every attempt comes to: it completed, and nobody wishes for
+// another. Its log gets its end, which shows, as any entry does, that the lease
+// holds; and so the row of work is as this process knows it, but for a wish that
+// may have been noted. It goes. A wish fails the statement (by a division by
+// zero, as there is no plainer way to fail), and what others share it with goes
+// the careful way too.
 //
-// Writing its steps stands apart, as most attempts have none left to write, and
-// so does reading what never changes, as most have been begun by this process,
-// which remembers it.
+// Whoever takes an execution over, or changes it, locks its row of work first,
+// and then finds none. The rows go in the order of their ids.
 const (
+	endsSQL = `
+INSERT INTO restaq.entry (execution, token, position, started_at, ended_at, outcome, attempt, kind, earlier, detail)
+SELECT unnest($1::uuid[]), unnest($2::integer[]), unnest($3::integer[]), unnest($4::timestamptz[]), now(), 0,
+	unnest($5::integer[]), unnest($6::smallint[]), unnest($7::text[]), unnest($8::bytea[])`
+
 	goneSQL = `
-WITH gone AS (
-	DELETE FROM restaq.work w
-	USING unnest($1::integer[], $2::uuid[], $3::bigint[], $4::bytea[]) AS r (n, execution, token, detail)
-	WHERE w.execution = r.execution AND w.token = r.token AND w.status = 'running' AND w.wish = 0
-	RETURNING r.n, w.execution, w.attempts, w.kind, w.token, w.started_at, w.error, r.detail
-)`
+DELETE FROM restaq.work WHERE execution = ANY ($1::uuid[]) RETURNING now(), 1 / (wish = 0)::integer`
 
-	goneStepsSQL = `, rows AS (
-	INSERT INTO restaq.step (execution, attempt, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail)
-	SELECT g.execution, g.attempts, r.seq, r.started_at, r.ended_at, r.func, r.shape, r.status, r.name, r.error, r.output, r.inputs, r.detail
-	FROM gone g
-	JOIN unnest($5::integer[],
-		$6::integer[], $7::timestamptz[], $8::timestamptz[], $9::integer[], $10::integer[], $11::smallint[],
-		$12::text[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[])
-		AS r (n, seq, started_at, ended_at, func, shape, status, name, error, output, inputs, detail) ON r.n = g.n
-)`
-
-	closedSQL = `
-	INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, earlier, detail)
-	SELECT execution, attempts, kind, token, started_at, now(), 'completed', error, detail FROM gone`
-
-	// What became of executions that are remembered.
-	knownSQL = closedSQL + `
-	RETURNING execution, number, ended_at, earlier`
-
-	// What became of others.
-	unknownSQL = `, closed AS (` + closedSQL + `)
-SELECT g.execution, g.attempts, now(), g.error, ` + executionColumns + `
-FROM gone g
-JOIN restaq.execution e ON e.id = g.execution
-JOIN restaq.event ev ON ev.seq = e.event`
-
-	sharedCompletionSQL             = goneSQL + knownSQL
-	sharedCompletionStepsSQL        = goneSQL + goneStepsSQL + knownSQL
-	sharedCompletionUnknownSQL      = goneSQL + unknownSQL
-	sharedCompletionUnknownStepsSQL = goneSQL + goneStepsSQL + unknownSQL
-
-	// One execution that is remembered, without steps.
+	// One execution in one statement. A wish leaves it undone.
 	oneCompletionSQL = `
 WITH gone AS (
-	DELETE FROM restaq.work
-	WHERE execution = $1::uuid AND token = $2::bigint AND status = 'running' AND wish = 0
-	RETURNING execution, attempts, kind, token, started_at, error
+	DELETE FROM restaq.work WHERE execution = $1::uuid AND token = $2::integer AND status = 'running' AND wish = 0
+	RETURNING 1
 )
-INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome, earlier, detail)
-SELECT execution, attempts, kind, token, started_at, now(), 'completed', error, $3::bytea FROM gone
-RETURNING execution, number, ended_at, earlier`
+INSERT INTO restaq.entry (execution, token, position, started_at, ended_at, outcome, attempt, kind, earlier, detail)
+SELECT $1::uuid, $2::integer, $3::integer, $4::timestamptz, now(), 0, $5::integer, $6::smallint, $7::text, $8::bytea FROM gone
+RETURNING ended_at`
 )
 
 // finishCall is what Finish is asked for.
 type finishCall struct {
-	id      pgtype.UUID
-	token   int64
+	tail    *tail
 	outcome *restaq.Outcome
-	terms   []int32           // the function and the shape of each step
-	known   *restaq.Execution // what never changes of it, if that is remembered
+	terms   []int32 // of the steps
+	end     int32   // the position of the end
 }
 
-// completes reports whether an outcome is that of sharedCompletionSQL.
+// completes reports whether an outcome is that of a sharedCompletion.
 func completes(o *restaq.Outcome) bool {
 	return o.Status == restaq.Completed && o.Attempt == restaq.AttemptCompleted && o.Error == "" && o.Step == "" && !o.Uncounted
 }
 
-func sortFinishes(calls []*call) {
-	slices.SortStableFunc(calls, func(a, b *call) int {
-		return compareIDs(a.in.(*finishCall).id, b.in.(*finishCall).id)
+// taken sorts calls and leaves out those whose logs others write to, or of which
+// it is not known where they end. It adds the steps of the rest to rows, and
+// says where their ends go.
+func (b *batch) taken(rows *entryRows, calls []*call) []*call {
+	slices.SortStableFunc(calls, func(x, y *call) int {
+		return compareIDs(x.in.(*finishCall).tail.id, y.in.(*finishCall).tail.id)
 	})
-}
-
-func (s *Store) sharedCompletion(calls []*call) shared {
-	read := func(rows pgx.Rows) error { return readCompletions(rows, calls) }
-	if in := calls[0].in.(*finishCall); len(calls) == 1 && in.known != nil && len(in.outcome.Steps) == 0 {
-		return shared{oneCompletionSQL, []any{in.id, in.token, in.outcome.Detail}, read}
-	}
-	sortFinishes(calls)
-	n := len(calls)
-	var (
-		numbers  = make([]int32, 0, n)
-		ids      = make([]pgtype.UUID, 0, n)
-		tokens   = make([]int64, 0, n)
-		details  = make([][]byte, 0, n)
-		steps    sharedSteps
-		allKnown = true
-	)
-	for i, c := range calls {
-		in := c.in.(*finishCall)
-		numbers, ids, tokens = append(numbers, int32(i)), append(ids, in.id), append(tokens, in.token)
-		details = append(details, in.outcome.Detail)
-		steps.add(i, in.outcome.Steps, in.terms)
-		allKnown = allKnown && in.known != nil
-	}
-	if !allKnown {
-		for _, c := range calls {
-			c.in.(*finishCall).known = nil
-		}
-	}
-	st := shared{sql: sharedCompletionSQL, args: []any{numbers, ids, tokens, details}, read: read}
-	withSteps := len(steps.calls) > 0
-	switch {
-	case withSteps && allKnown:
-		st.sql = sharedCompletionStepsSQL
-	case withSteps:
-		st.sql = sharedCompletionUnknownStepsSQL
-	case !allKnown:
-		st.sql = sharedCompletionUnknownSQL
-	}
-	if withSteps {
-		st.args = append(append(st.args, steps.calls), steps.columns()...)
-	}
-	return st
-}
-
-// readCompletions reads what became of executions: of each, what was read of
-// it or what is remembered.
-func readCompletions(rows pgx.Rows, calls []*call) error {
-	byID := make(map[[16]byte]*call, len(calls))
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c *call) bool { return !b.take(c.in.(*finishCall).tail) })
 	for _, c := range calls {
-		byID[c.in.(*finishCall).id.Bytes] = c
+		in := c.in.(*finishCall)
+		t := in.tail
+		if !in.outcome.Uncounted {
+			rows.addNew(t.id, t.token, &t.next, &t.written, in.outcome.Steps, in.terms)
+		}
+		in.end = t.next
+		t.next++
 	}
-	for rows.Next() {
-		var x restaq.Execution
-		var id pgtype.UUID
-		targets := []any{&id, &x.Attempts, utc{&x.FinishedAt}, &x.Error}
-		if len(rows.FieldDescriptions()) > len(targets) {
-			targets = append(targets, executionTargets(&x)...)
-		}
-		if err := rows.Scan(targets...); err != nil {
-			return err
-		}
-		c := byID[id.Bytes]
-		if known := c.in.(*finishCall).known; known != nil {
-			x.ID, x.Handler, x.Event, x.ReplayOf, x.CreatedAt = known.ID, known.Handler, known.Event, known.ReplayOf, known.CreatedAt
-		}
-		x.Status = restaq.Completed
-		c.committed, c.out = true, &x
+	return calls
+}
+
+// sharedCompletion ends attempts that completed. What it returns of an execution
+// is known.
+func (s *Store) sharedCompletion(b *batch, calls []*call) {
+	rows := b.entries()
+	calls = b.taken(&rows, calls)
+	b.append(&rows)
+	if len(calls) == 0 {
+		return
 	}
-	return rows.Err()
+	ids, tokens, positions := b.column(pgtype.UUIDOID), b.column(pgtype.Int4OID), b.column(pgtype.Int4OID)
+	started, attempts, kinds := b.column(pgtype.TimestamptzOID), b.column(pgtype.Int4OID), b.column(pgtype.Int2OID)
+	earlier, details := b.column(pgtype.TextOID), b.column(pgtype.ByteaOID)
+	for _, c := range calls {
+		in := c.in.(*finishCall)
+		t := in.tail
+		ids.uuid(t.id)
+		tokens.int4(t.token)
+		positions.int4(in.end)
+		started.time(t.startedAt)
+		attempts.int4(t.attempt)
+		kinds.int2(int16(t.kind))
+		earlier.textOrNull(t.earlier)
+		details.bytes(in.outcome.Detail)
+	}
+	all := []*array{ids, tokens, positions, started, attempts, kinds, earlier, details}
+	read := func(row [][]byte) error {
+		for _, c := range calls {
+			t := c.in.(*finishCall).tail
+			x := t.execution
+			x.Status, x.Attempts, x.Error, x.FinishedAt = restaq.Completed, int(t.attempt), t.earlier, readTime(row[0])
+			c.committed, c.out = true, &x
+		}
+		return nil
+	}
+	if len(calls) == 1 {
+		b.addOne(oneCompletionSQL, read, all...)
+		return
+	}
+	gone := 0
+	b.add(endsSQL, nil, all...)
+	b.add(goneSQL, func(row [][]byte) error {
+		if gone++; gone < len(calls) {
+			return nil
+		}
+		return read(row)
+	}, ids)
+}
+
+// finishSQL ends attempts with any outcome. FOR UPDATE waits for writes that are
+// under way and lock the row of work, and nobody can take the execution over
+// until this one has committed. A completed execution's row of work goes; any
+// other outcome, or a wish noted meanwhile, moves it on.
+//
+// The end of an attempt that does not count has no number, and its kind waits
+// for the next one.
+//
+// The rows are locked one after the other as the arguments have them, in the
+// order of their ids. Together with others, those that somebody holds are left
+// out.
+const (
+	finishSQL       = finishHeldSQL + finishRestSQL
+	sharedFinishSQL = finishHeldSQL + ` SKIP LOCKED` + finishRestSQL
+)
+
+const finishHeldSQL = `
+WITH held AS MATERIALIZED (
+	SELECT r.*, w.attempts AS attempt, w.kind, w.wish, w.started_at, w.error AS earlier,
+		CASE WHEN w.wish <> 0 THEN 'pending' ELSE r.next END AS becomes,
+		CASE WHEN r.outcome = 1 THEN r.error ELSE w.error END AS last_error
+	FROM (SELECT unnest($14::integer[]) AS n, unnest($15::uuid[]) AS execution, unnest($16::integer[]) AS token,
+		unnest($17::integer[]) AS position, unnest($18::text[]) AS next, unnest($19::smallint[]) AS outcome,
+		unnest($20::boolean[]) AS retry, unnest($21::bigint[]) AS retry_in,
+		unnest($22::text[]) AS error, unnest($23::text[]) AS step, unnest($24::bytea[]) AS detail,
+		unnest($25::boolean[]) AS uncounted) AS r
+	CROSS JOIN LATERAL (
+		SELECT attempts, kind, wish, started_at, error FROM restaq.work
+		WHERE execution = r.execution AND token = r.token AND status = 'running'
+		FOR UPDATE`
+
+const finishRestSQL = `
+	) w
+), ` + appendSQL + `, closed AS (
+	INSERT INTO restaq.entry (execution, token, position, attempt, kind, started_at, ended_at, outcome, error, name, earlier, detail)
+	SELECT execution, token, position, CASE WHEN NOT uncounted THEN attempt END, kind, started_at, now(),
+		outcome, error, step, earlier, detail
+	FROM held
+	RETURNING execution, attempt, ended_at, earlier, name AS step
+), gone AS (
+	DELETE FROM restaq.work w USING held h WHERE w.execution = h.execution AND h.becomes = 'completed'
+), moved AS (
+	UPDATE restaq.work w SET
+		status = h.becomes,
+		attempts = CASE WHEN h.uncounted THEN h.attempt - 1 ELSE h.attempt END,
+		wish = CASE WHEN h.uncounted THEN greatest(h.wish, h.kind) ELSE h.wish END,
+		due_at = CASE
+			WHEN h.becomes = 'pending' THEN now()
+			WHEN h.retry THEN now() + h.retry_in * interval '1 microsecond' END,
+		finished_at = CASE WHEN h.becomes = 'failed' AND NOT h.retry THEN now() END,
+		lease_until = NULL, started_at = NULL, owner = NULL,
+		error = h.last_error, step = h.step
+	FROM held h WHERE w.execution = h.execution AND h.becomes <> 'completed'
+	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step
+)
+SELECT h.n, ` + executionColumns + `, ` + stateColumns + `
+FROM held h
+JOIN restaq.execution e ON e.id = h.execution
+JOIN restaq.event ev ON ` + ofEvent + `
+LEFT JOIN moved w ON w.execution = h.execution
+LEFT JOIN closed a ON a.execution = h.execution`
+
+// endRows are ends of attempts column by column.
+type endRows struct {
+	numbers, ids, tokens, positions, next, outcomes, retry, retryIn, errs, steps, details, uncounted *array
+}
+
+func (b *batch) ends() endRows {
+	return endRows{
+		numbers: b.column(pgtype.Int4OID), ids: b.column(pgtype.UUIDOID), tokens: b.column(pgtype.Int4OID),
+		positions: b.column(pgtype.Int4OID), next: b.column(pgtype.TextOID), outcomes: b.column(pgtype.Int2OID),
+		retry: b.column(pgtype.BoolOID), retryIn: b.column(pgtype.Int8OID),
+		errs: b.column(pgtype.TextOID), steps: b.column(pgtype.TextOID), details: b.column(pgtype.ByteaOID),
+		uncounted: b.column(pgtype.BoolOID),
+	}
+}
+
+func (r *endRows) add(n int, id pgtype.UUID, token, position int32, o *restaq.Outcome) {
+	r.numbers.int4(int32(n))
+	r.ids.uuid(id)
+	r.tokens.int4(token)
+	r.positions.int4(position)
+	r.next.text(string(o.Status))
+	r.outcomes.int2(outcomeCode(o.Attempt))
+	r.retry.bool(o.Retry)
+	r.retryIn.int8(max(o.RetryIn, 0).Microseconds())
+	r.errs.textOrNull(o.Error)
+	r.steps.textOrNull(o.Step)
+	r.details.bytes(o.Detail)
+	r.uncounted.bool(o.Uncounted)
+}
+
+func (r *endRows) all() []*array {
+	return []*array{
+		r.numbers, r.ids, r.tokens, r.positions, r.next, r.outcomes, r.retry, r.retryIn, r.errs, r.steps, r.details, r.uncounted,
+	}
 }
 
 // sharedFinish ends attempts with any outcome.
-func (s *Store) sharedFinish(calls []*call) shared {
-	sortFinishes(calls)
-	var steps stepRows
-	var ends finishRows
+func (s *Store) sharedFinish(b *batch, calls []*call) {
+	rows, ends := b.entries(), b.ends()
+	calls = b.taken(&rows, calls)
+	if len(calls) == 0 {
+		return
+	}
 	for i, c := range calls {
 		in := c.in.(*finishCall)
-		ends.add(i, in.id, in.token, in.outcome)
-		if !in.outcome.Uncounted {
-			steps.add(in.id, in.outcome.Steps)
-		}
+		ends.add(i, in.tail.id, in.tail.token, in.end, in.outcome)
+		in.tail.forget() // it may be left out; if it is not, its log has ended
 	}
-	return shared{
-		sql:  sharedFinishSQL,
-		args: steps.arguments(ends.columns()...),
-		read: func(rows pgx.Rows) error {
-			for rows.Next() {
-				x := new(restaq.Execution)
-				var n int32
-				if err := rows.Scan(append(append([]any{&n}, executionTargets(x)...), stateTargets(x)...)...); err != nil {
-					return err
-				}
-				calls[n].committed, calls[n].out = true, x
-			}
-			return rows.Err()
-		},
-	}
-}
-
-// finishRows are ends of attempts column by column.
-type finishRows struct {
-	numbers        []int32
-	ids            []pgtype.UUID
-	tokens         []int64
-	next, outcomes []string
-	retry          []bool
-	retryIn        []int64
-	errs, steps    []string
-	details        [][]byte
-	uncounted      []bool
-}
-
-func (r *finishRows) add(n int, id pgtype.UUID, token int64, o *restaq.Outcome) {
-	r.numbers, r.ids, r.tokens = append(r.numbers, int32(n)), append(r.ids, id), append(r.tokens, token)
-	r.next, r.outcomes = append(r.next, string(o.Status)), append(r.outcomes, string(o.Attempt))
-	r.retry, r.retryIn = append(r.retry, o.Retry), append(r.retryIn, max(o.RetryIn, 0).Microseconds())
-	r.errs, r.steps, r.details = append(r.errs, o.Error), append(r.steps, o.Step), append(r.details, o.Detail)
-	r.uncounted = append(r.uncounted, o.Uncounted)
-}
-
-func (r *finishRows) columns() []any {
-	return []any{
-		r.numbers, r.ids, r.tokens, r.next, r.outcomes, r.retry, r.retryIn, r.errs, r.steps, r.details, r.uncounted,
-	}
+	b.add(sharedFinishSQL, func(row [][]byte) error {
+		n := readInt(row[0])
+		x := readExecution(row[1:])
+		calls[n].committed, calls[n].out = true, &x
+		return nil
+	}, append(rows.all(), ends.all()...)...)
 }
 
 // finishShared ends an attempt in a commit that others share. The execution is
 // nil if it has to be done the careful way.
-func (s *Store) finishShared(ctx context.Context, id pgtype.UUID, token int64, o *restaq.Outcome) (*restaq.Execution, error) {
-	own := *o // which the caller goes on to change if it gives up
-	in := &finishCall{id: id, token: token, outcome: &own}
-	c := &call{kind: outcomes, in: in, size: stepSize(o.Steps) + len(o.Error) + len(o.Detail)}
-	if completes(o) {
-		terms, err := s.stepTerms(ctx, o.Steps)
-		if err != nil {
-			return nil, err
-		}
-		c.kind, in.terms, in.known = completions, terms, s.begun.take(id)
+func (s *Store) finishShared(ctx context.Context, t *tail, o *restaq.Outcome, terms []int32) (*restaq.Execution, error) {
+	if t == nil {
+		return nil, nil
 	}
+	own := *o // which the caller goes on to change if it gives up
+	c := newCall(outcomes, &finishCall{tail: t, outcome: &own, terms: terms}, stepSize(o.Steps)+len(o.Error)+len(o.Detail))
+	if completes(o) {
+		c.kind = completions
+	}
+	defer c.free()
 	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return nil, err
 	}

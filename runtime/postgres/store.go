@@ -56,7 +56,7 @@ type Store struct {
 
 	writes *group // of attempts and deliveries, and the lookups before these
 	terms  terms
-	begun  begun
+	tails  tails
 
 	// readCommitted says that a statement outside a transaction runs at READ
 	// COMMITTED, as the database's defaults have it.

@@ -2,70 +2,76 @@ package postgres
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"sync"
+
+	restaq "github.com/restaq/restaq/runtime"
 )
 
-// terms are the ids of texts that are known to this process. They never
-// change.
-type terms struct {
-	mu  sync.RWMutex
-	ids map[string]int32
+// term is a text of the table term. That of a step is its function's name with
+// the shape of its output.
+type term struct{ name, shape string }
+
+// shapeMark stands before the shape in a term's text. No function's name has
+// it.
+const shapeMark = "\n"
+
+func (t term) text() string {
+	if t.shape == "" {
+		return t.name
+	}
+	return t.name + shapeMark + t.shape
 }
 
-// id returns a text's id, if it is known.
-func (t *terms) id(text string) (int32, bool) {
+// stepTerm is the term of a step.
+func stepTerm(r *restaq.StepRow) term { return term{r.Func, r.Shape} }
+
+// setTerm is the reverse of stepTerm.
+func setTerm(r *restaq.StepRow, text string) { r.Func, r.Shape, _ = strings.Cut(text, shapeMark) }
+
+// terms are those that are known to this process. They never change.
+type terms struct {
+	mu  sync.RWMutex
+	ids map[term]int32
+}
+
+// id returns a term's id, if it is known.
+func (t *terms) id(of term) (int32, bool) {
+	if of == (term{}) {
+		return 0, true
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	id, ok := t.ids[text]
-	return id, ok || text == ""
+	id, ok := t.ids[of]
+	return id, ok
 }
 
 // maxTerms bounds how many are remembered. More come only of a program that
 // makes names up.
 const maxTerms = 10_000
 
-func (t *terms) learn(texts []string, ids []int32) {
+func (t *terms) learn(id int32, of term) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ids == nil || len(t.ids) > maxTerms {
-		t.ids = make(map[string]int32)
+		t.ids = make(map[term]int32)
 	}
-	for i, text := range texts {
-		t.ids[text] = ids[i]
-	}
+	t.ids[of] = id
 }
 
-// termsSQL gives each text an id, in one order for all processes.
-const termsSQL = `SELECT restaq.term_id(text) FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n) ORDER BY n`
-
-// resolve appends the ids of texts to ids, and has the database name those
-// that this process does not know.
-func (s *Store) resolve(ctx context.Context, ids []int32, texts ...string) ([]int32, error) {
-	first := len(ids)
-	for _, text := range texts {
-		id, ok := s.terms.id(text)
-		if !ok {
-			break
-		}
-		ids = append(ids, id)
+// resolve returns the id of a term. The database gives one to a term that has
+// none, on a connection that users' transactions cannot use up: a step that holds
+// one may wait for it.
+func (s *Store) resolve(ctx context.Context, of term) (id int32, err error) {
+	if id, ok := s.terms.id(of); ok {
+		return id, nil
 	}
-	if len(ids)-first == len(texts) {
-		return ids, nil
-	}
-	all := slices.Compact(slices.Sorted(slices.Values(texts)))
-	var found []int32
-	err := s.statement(ctx, func(q querier) (err error) {
-		found, err = column[int32](ctx, q, s.q(termsSQL), all)
+	err = s.statementOn(ctx, s.writePool, func(q querier) (err error) {
+		id, err = one[int32](ctx, q, s.q(`SELECT restaq.term_id($1::text)`), of.text())
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.terms.learn(id, of)
 	}
-	s.terms.learn(all, found)
-	for _, text := range texts[len(ids)-first:] {
-		i, _ := slices.BinarySearch(all, text)
-		ids = append(ids, found[i])
-	}
-	return ids, nil
+	return id, err
 }

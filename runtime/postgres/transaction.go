@@ -73,9 +73,50 @@ func (s *Store) once(ctx context.Context, pool *pgxpool.Pool, fn func(c *pgxpool
 	return err
 }
 
+// patiently runs one statement as statement does, one that waits no longer for a
+// lock than a shared commit does: see tooLong.
+func (s *Store) patiently(ctx context.Context, sql string, args []any, read func(rows pgx.Rows) error) error {
+	return s.repeat(ctx, s.pool, func(c *pgxpool.Conn) error {
+		if !s.readCommitted {
+			return pgx.BeginTxFunc(ctx, c, s.bounded(pgx.TxOptions{IsoLevel: pgx.ReadCommitted}), func(tx pgx.Tx) error {
+				return s.sendPatiently(ctx, tx, sql, args, read)
+			})
+		}
+		return s.sendPatiently(ctx, c, sql, args, read)
+	})
+}
+
+// sendPatiently sends a statement with its bound. Both go as one transaction.
+func (s *Store) sendPatiently(ctx context.Context, c interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}, sql string, args []any, read func(rows pgx.Rows) error) (err error) {
+	var b pgx.Batch
+	b.Queue(s.patienceSQL())
+	b.Queue(sql, args...)
+	results := c.SendBatch(ctx, &b)
+	if _, err = results.Exec(); err == nil {
+		var rows pgx.Rows
+		if rows, err = results.Query(); err == nil {
+			err = read(rows)
+			rows.Close()
+		}
+	}
+	if closing := results.Close(); err == nil { // which waits for the commit
+		err = closing
+	}
+	return err
+}
+
+// tooLong reports whether a statement gave up waiting for a lock.
+func tooLong(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03" // lock_not_available
+}
+
 // gaveWay reports whether the server rolled a transaction back because of a
-// concurrent one: serialization_failure or deadlock_detected.
+// concurrent one: serialization_failure or deadlock_detected, or
+// unique_violation where both have written to one log.
 func gaveWay(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505" && pg.ConstraintName == "entry_pkey")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -34,21 +35,24 @@ func (s *Store) beginSQL(limit time.Duration, mark string) string {
 
 // recordInSQL is recordSQL at the end of a step's transaction, if it is still
 // the one that bears the mark. Its lock keeps the execution from being taken
-// over until the commit. It does not mind renewals, at no isolation level; to
-// note the step under way would above READ COMMITTED, so it is not noted there.
+// over until the commit; a take-over passes it by instead of waiting for it. It
+// does not mind renewals, at no isolation level; to note the step under way
+// would above READ COMMITTED, so it is not noted there.
 //
 // Above READ COMMITTED a token that has changed since the snapshot is a
-// serialization failure, as whoever changed it locked FOR UPDATE.
+// serialization failure, as whoever changed it locked FOR UPDATE. The snapshot
+// may be older than what the attempt has written since: the positions come from
+// outside.
 const recordInSQL = `
 WITH marked AS MATERIALIZED (
-	SELECT coalesce(current_setting('restaq_step.mark', true), '') = $16::text AS ok
+	SELECT coalesce(current_setting('restaq_step.mark', true), '') = $17::text AS ok
 ), held AS MATERIALIZED (
-	SELECT execution, attempts AS attempt, step FROM restaq.work
-	WHERE execution = $13::uuid AND token = $14::bigint AND status = 'running' AND (SELECT ok FROM marked)
+	SELECT execution, token, step FROM restaq.work
+	WHERE execution = $14::uuid AND token = $15::bigint AND status = 'running' AND (SELECT ok FROM marked)
 	FOR KEY SHARE
 ), ` + appendSQL + `, current AS (
-	UPDATE restaq.work w SET step = $15::text
-	FROM held h WHERE w.execution = h.execution AND h.step <> $15::text
+	UPDATE restaq.work w SET step = nullif($16::text, '')
+	FROM held h WHERE w.execution = h.execution AND h.step IS DISTINCT FROM nullif($16::text, '')
 		AND current_setting('transaction_isolation') = 'read committed'
 )
 SELECT ok, EXISTS (SELECT FROM held) FROM marked`
@@ -59,8 +63,8 @@ SELECT ok, EXISTS (SELECT FROM held) FROM marked`
 const (
 	awaitWorkSQL = `SELECT true FROM restaq.work WHERE execution = $1::uuid FOR UPDATE`
 
-	recordedSQL = `SELECT EXISTS (SELECT FROM restaq.step
-		WHERE execution = $1::uuid AND attempt = $2::integer AND seq = $3::integer)`
+	recordedSQL = `SELECT EXISTS (SELECT FROM restaq.entry
+		WHERE execution = $1::uuid AND token = $2::bigint AND kind IS NULL AND coalesce(seq, position) = $3::integer)`
 )
 
 // TxType says that steps get a pgx.Tx.
@@ -71,7 +75,7 @@ func (s *Store) TxType() string { return "pgx.Tx" }
 // Statements of fn may be as far apart as half of d; then the server ends the
 // transaction.
 func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duration, fn func(ctx context.Context, tx any) (*restaq.Progress, error)) error {
-	if _, ok := parseID(lease.Execution); !ok {
+	if _, ok := parseLease(lease); !ok {
 		return restaq.ErrLeaseLost
 	}
 	limit := min(max(d/2, time.Millisecond), 24*time.Hour) // as PostgreSQL takes it
@@ -113,27 +117,68 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	}
 	recording, cancelRecording := context.WithTimeout(ctx, d)
 	defer cancelRecording()
-	if err := s.recordIn(recording, tx, lease, progress, mark); err != nil {
+	id, _ := parseLease(lease)
+	t := s.tails.get(id, lease.Token)
+	if err := t.wait(recording); err != nil {
+		return fmt.Errorf("record step: %w", err)
+	}
+	defer t.release()
+	log, err := s.logEnd(recording, t, id, lease.Token)
+	if err != nil {
+		return fmt.Errorf("record step: %w", err)
+	}
+	t.forget()
+	if err := s.recordIn(recording, tx, lease, progress, mark, log); err != nil {
 		return err
 	}
 	timer := time.AfterFunc(limit, cancel)
 	defer timer.Stop()
-	return committed(tx.Commit(end))
+	err = committed(tx.Commit(end))
+	if err == nil {
+		t.learn(log.next, log.written)
+	}
+	return err
 }
 
-// recordIn appends progress in a step's transaction.
-func (s *Store) recordIn(ctx context.Context, tx pgx.Tx, lease restaq.Lease, p *restaq.Progress, mark string) error {
-	id, _ := parseID(lease.Execution)
-	var rows stepRows
-	rows.add(id, p.Steps)
-	var marked, held bool
-	err := tx.QueryRow(ctx, s.q(recordInSQL), rows.arguments(id, lease.Token, p.Current, mark)...).Scan(&marked, &held)
+// logEnd is where a log ends: as its tail says, or else as it is read outside
+// the transaction.
+type logEnd struct {
+	next    int32
+	written seqs
+}
+
+func (s *Store) logEnd(ctx context.Context, t *tail, id pgtype.UUID, token int64) (*logEnd, error) {
+	if t != nil && t.next > 0 {
+		return &logEnd{t.next, t.written}, nil
+	}
+	var end logEnd
+	err := s.statementOn(ctx, s.writePool, func(q querier) (err error) {
+		end.next, end.written, err = s.readLog(ctx, q, id, token)
+		return err
+	})
+	return &end, err
+}
+
+// recordIn appends progress in a step's transaction to a log that ends there,
+// and moves the end on.
+func (s *Store) recordIn(ctx context.Context, tx pgx.Tx, lease restaq.Lease, p *restaq.Progress, mark string, log *logEnd) error {
+	terms, err := s.stepTerms(ctx, p.Steps)
+	if err != nil {
+		return fmt.Errorf("record step: %w", err)
+	}
+	id, _ := parseLease(lease)
+	b := newBatch()
+	defer b.free()
+	rows := b.entries()
+	rows.addNew(id, int32(lease.Token), &log.next, &log.written, p.Steps, terms)
+	params := append(b.parameters(rows.all()), id.Bytes[:], int8Param(lease.Token), []byte(p.Current), []byte(mark))
+	row, err := rawRow(ctx, tx, s.q(recordInSQL), params)
 	switch {
 	case err != nil:
 		return fmt.Errorf("record step: %w", err)
-	case !marked:
+	case !readBool(row[0]):
 		return restaq.Permanent(restaq.ErrTransactionEnded)
-	case !held:
+	case !readBool(row[1]):
 		return restaq.ErrLeaseLost
 	}
 	return nil
@@ -184,7 +229,7 @@ func (s *Store) Recorded(ctx context.Context, lease restaq.Lease, seq int) (foun
 		if _, err := tx.Exec(ctx, s.q(awaitWorkSQL), id); err != nil {
 			return err
 		}
-		found, err = one[bool](ctx, tx, s.q(recordedSQL), id, int32(lease.Attempt), int32(seq))
+		found, err = one[bool](ctx, tx, s.q(recordedSQL), id, lease.Token, int32(seq))
 		return err
 	})
 	if err != nil {
@@ -201,11 +246,9 @@ func (s *Store) InsertTx(ctx context.Context, user any, in *restaq.Insertion) (c
 	if !ok {
 		return false, nil, fmt.Errorf("insert event: the transaction is a %T, want a pgx.Tx of this database", user)
 	}
-	args, err := newArguments(in)
+	args, err := s.newArguments(ctx, in)
 	if err == nil {
-		e := in.Event
-		args = append(args, e.Source, e.ID, e.Provider, e.Type, e.Payload, encodeHeader(e.Header), len(in.Executions) == 0)
-		created, executions, err = s.made(ctx, tx, in, e.Ref(), insertSQL, args)
+		created, executions, err = s.made(ctx, tx, in, in.Event.Ref(), insertSQL, args)
 	}
 	if err == nil && !created {
 		var found *restaq.StoredEvent

@@ -1,11 +1,10 @@
--- What happened stands in event, execution, attempt and step: rows that are
--- inserted and never updated (an event's payload goes when its executions are
--- pruned). What is still to do stands in work, a small table beside them.
--- An execution without a row in work is completed.
+-- What happened stands in event, execution and entry: rows that are inserted and
+-- not updated (an event notes executions that are added to it, and loses its
+-- payload when they are pruned). What is still to do stands in work, a small
+-- table beside them. An execution without a row in work is completed.
 --
 -- There are no foreign keys. Each would be checked by a query per row, and a
--- lock on the parent; the statements that write children lock their row of
--- work anyway, and only a prune deletes parents, after it has locked them.
+-- lock on the parent; only a prune deletes parents, after it has locked them.
 --
 -- Text is compared by its bytes (COLLATE "C"): the same order as Go's, and no
 -- index depends on the version of the system's locale data.
@@ -21,7 +20,9 @@ CREATE TABLE restaq.handler (
 );
 
 -- Texts of which there are few, and which would otherwise stand in every row:
--- names of handlers and of steps' functions, fingerprints of shapes. 0 is none.
+-- names of handlers, sources, providers and types of events, and of each step's
+-- function, a newline after which is the fingerprint of its output's shape. 0 is
+-- none.
 CREATE TABLE restaq.term (
 	id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	text text COLLATE "C" NOT NULL UNIQUE
@@ -45,74 +46,82 @@ BEGIN
 END
 $$;
 
--- seq is the order of arrival. unhandled marks an event that never had an
--- execution. header is JSON; bytea, as json would refuse some of it.
+-- source, provider and type are terms. executions are all that were ever made of
+-- the event, null if there never was one. header is JSON; bytea, as json would
+-- refuse some of it.
+--
+-- The primary key decides every race of deliveries.
 CREATE TABLE restaq.event (
-	seq         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	received_at timestamptz NOT NULL,
-	unhandled   boolean NOT NULL,
-	source      text COLLATE "C" NOT NULL,
+	source      integer NOT NULL,
+	provider    integer NOT NULL,
+	type        integer NOT NULL,
 	event_id    text COLLATE "C" NOT NULL,
-	provider    text COLLATE "C" NOT NULL,
-	type        text COLLATE "C" NOT NULL,
+	executions  uuid[],
 	payload     bytea,
-	header      bytea
+	header      bytea,
+	PRIMARY KEY (event_id, source)
 );
 
--- The one index that decides every race of deliveries.
-CREATE UNIQUE INDEX event_id ON restaq.event (event_id, source);
+CREATE INDEX event_unhandled ON restaq.event (received_at, event_id, source) WHERE executions IS NULL;
 
-CREATE INDEX event_unhandled ON restaq.event (received_at, seq) WHERE unhandled;
-
+-- handler and source are terms; source and event_id name the event. order_key is
+-- null for none.
 CREATE TABLE restaq.execution (
 	id         uuid PRIMARY KEY,
-	event      bigint NOT NULL,
 	created_at timestamptz NOT NULL,
-	handler    integer NOT NULL, -- a term
+	handler    integer NOT NULL,
+	source     integer NOT NULL,
+	event_id   text COLLATE "C" NOT NULL,
 	replay_of  uuid,
-	order_key  text COLLATE "C" NOT NULL
+	order_key  text COLLATE "C"
 );
 
-CREATE INDEX execution_event ON restaq.execution (event);
+-- Rows lie in the order of their creation, so a summary of each range of pages
+-- finds those of a time, and costs an insert next to nothing.
+CREATE INDEX execution_created ON restaq.execution USING brin (created_at) WITH (autosummarize = on);
 
-CREATE INDEX execution_created ON restaq.execution (created_at, id);
-
--- Ended attempts. token is the fencing token of the process that ended its own
--- attempt, 0 if somebody else did. earlier is the error of the last failed
--- attempt before one that completed: where the execution's error stays when
--- its row of work goes.
-CREATE TABLE restaq.attempt (
+-- The logs of attempts: the steps of each and, last, its end. token is the
+-- fencing token of its lease. Positions begin at 1 and leave none out, and an
+-- entry follows only entries that are committed or commit with it. So the
+-- primary key decides every race between an attempt's writes and whoever ends it
+-- from outside: both want the same position.
+--
+--   outcome    of a step: 0 completed, 1 failed, 2 permanent, 3 skipped
+--              of an attempt: 0 completed, 1 failed, 2 interrupted, 3 lost,
+--              4 cancelled
+--   name       the step's; of an end, of the step whose failure ended the attempt
+--   error, detail: of either; null for none
+--
+-- Of a step alone:
+--
+--   seq        its place in the order of calls; null if that is its position
+--   func       the term of its function and its output's shape
+--
+-- Of an end alone:
+--
+--   kind       why the attempt was begun; null marks a step
+--   attempt    its number; null if it does not count
+--   earlier    the error of the last failed attempt before one that completed:
+--              where the execution's error stays when its row of work goes
+CREATE TABLE restaq.entry (
 	execution  uuid NOT NULL,
-	number     integer NOT NULL,
-	kind       smallint NOT NULL,
-	token      bigint NOT NULL,
 	started_at timestamptz NOT NULL,
 	ended_at   timestamptz NOT NULL,
-	outcome    text COLLATE "C" NOT NULL,
-	error      text COLLATE "C" NOT NULL DEFAULT '',
-	step       text COLLATE "C" NOT NULL DEFAULT '',
-	earlier    text COLLATE "C" NOT NULL DEFAULT '',
-	detail     bytea,
-	PRIMARY KEY (execution, number)
-);
-
--- func and shape are terms. status: 0 completed, 1 failed, 2 permanent,
--- 3 skipped.
-CREATE TABLE restaq.step (
-	execution  uuid NOT NULL,
-	started_at timestamptz NOT NULL,
-	ended_at   timestamptz NOT NULL,
-	attempt    integer NOT NULL,
-	seq        integer NOT NULL,
-	func       integer NOT NULL,
-	shape      integer NOT NULL,
-	status     smallint NOT NULL,
-	name       text COLLATE "C" NOT NULL,
-	error      text COLLATE "C" NOT NULL,
+	token      integer NOT NULL,
+	position   integer NOT NULL,
+	func       integer,
+	seq        integer,
+	attempt    integer,
+	outcome    smallint NOT NULL,
+	kind       smallint,
+	name       text COLLATE "C",
+	error      text COLLATE "C",
+	earlier    text COLLATE "C",
 	output     bytea,
 	inputs     bytea,
 	detail     bytea,
-	PRIMARY KEY (execution, attempt, seq)
+	PRIMARY KEY (execution, token, position)
 );
 
 -- The state of every execution that is not completed.
@@ -124,27 +133,31 @@ CREATE TABLE restaq.step (
 --   token       the fencing token; grows with every claim
 --   kind, wish  why the attempt under way was begun, and why the next will be
 --   lease_until, owner, started_at: of the attempt under way
---   event       the order of arrival, for order keys
+--   arrival     when its event came, for order keys; null without one
+--   error, step null for none
+--
+-- While an execution is running, the log of its token has no end, and no other
+-- log of it is without one.
 --
 -- A renewal changes lease_until and step. No index and no predicate names
 -- either, and pages are kept half empty, so renewals are HOT updates.
 CREATE TABLE restaq.work (
 	execution   uuid PRIMARY KEY,
-	event       bigint NOT NULL,
-	token       bigint NOT NULL,
+	token       integer NOT NULL,
 	attempts    integer NOT NULL,
 	kind        smallint NOT NULL DEFAULT 0,
 	wish        smallint NOT NULL DEFAULT 0,
+	handler     integer NOT NULL, -- a term
 	due_at      timestamptz,
 	finished_at timestamptz,
 	lease_until timestamptz,
 	started_at  timestamptz,
+	arrival     timestamptz,
 	owner       uuid,
-	handler     integer NOT NULL, -- a term
-	order_key   text COLLATE "C" NOT NULL,
+	order_key   text COLLATE "C",
 	status      text COLLATE "C" NOT NULL,
-	error       text COLLATE "C" NOT NULL DEFAULT '',
-	step        text COLLATE "C" NOT NULL DEFAULT ''
+	error       text COLLATE "C",
+	step        text COLLATE "C"
 ) WITH (
 	fillfactor = 50,
 	autovacuum_vacuum_scale_factor = 0.05,
@@ -158,8 +171,8 @@ CREATE TABLE restaq.work (
 CREATE INDEX work_unfinished ON restaq.work (handler, due_at) WHERE finished_at IS NULL;
 
 -- Who comes before whom under one order key. Its hash, as keys may be long.
-CREATE INDEX work_order ON restaq.work (hashtextextended(order_key, 0), event, execution)
-	WHERE order_key <> '' AND finished_at IS NULL;
+CREATE INDEX work_order ON restaq.work (hashtextextended(order_key, 0), arrival, execution)
+	WHERE order_key IS NOT NULL AND finished_at IS NULL;
 
 -- What a prune looks through.
 CREATE INDEX work_finished ON restaq.work (finished_at) WHERE finished_at IS NOT NULL;
