@@ -124,10 +124,12 @@ func (b *batch) append(r *entryRows) {
 // work that the statement has locked and whose tokens it has tested, and
 // appends steps to their logs.
 const appendSQL = `
-rows AS (
-	INSERT INTO restaq.entry (` + entryColumns + `)
-	SELECT r.* FROM held h JOIN ` + entriesSQL + ` ON r.execution = h.execution AND r.token = h.token
+rows AS (` + appendRowsSQL + `
 )`
+
+const appendRowsSQL = `
+	INSERT INTO restaq.entry (` + entryColumns + `)
+	SELECT r.* FROM held h JOIN ` + entriesSQL + ` ON r.execution = h.execution AND r.token = h.token`
 
 // logSQL reads where the log of an attempt ends, and what stands in it.
 const logSQL = `

@@ -13,6 +13,7 @@ import (
 func TestCallsShareACommitBehindAPooler(t *testing.T) {
 	s, admin, leases := manyAt(t, pgtest.Pooled(t, pgtest.URL(t))+"&default_query_exec_mode=exec", 5)
 	ctx := t.Context()
+	takeOver(t, s, admin, leases[1])
 	holder, err := admin.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -20,7 +21,6 @@ func TestCallsShareACommitBehindAPooler(t *testing.T) {
 	if _, err := holder.Exec(ctx, `SELECT FROM restaq.work WHERE execution = $1 FOR UPDATE`, leases[0].Execution); err != nil {
 		t.Fatal(err)
 	}
-	takeOver(t, s, admin, leases[1])
 	completed := &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}
 	errs := make([]error, 5)
 	var end *restaq.Execution

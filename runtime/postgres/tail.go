@@ -135,6 +135,15 @@ func (s *seqs) add(seq int) {
 	(*s)[seq/64] |= 1 << (seq % 64)
 }
 
+func (s *seqs) addAll(more seqs) {
+	for i, word := range more {
+		if i == len(*s) {
+			*s = append(*s, 0)
+		}
+		(*s)[i] |= word
+	}
+}
+
 // maxTails bounds how many tails are kept. There are more only if very many
 // attempts run, or were cut off without a word; they go the careful way.
 const maxTails = 1 << 16

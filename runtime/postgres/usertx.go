@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,8 @@ func (s *Store) beginSQL(limit time.Duration, mark string) string {
 // Above READ COMMITTED a token that has changed since the snapshot is a
 // serialization failure, as whoever changed it locked FOR UPDATE. The snapshot
 // may be older than what the attempt has written since: the positions come from
-// outside.
+// outside. A step whose position somebody else has taken is left out, for an
+// error would end the transaction.
 const recordInSQL = `
 WITH marked AS MATERIALIZED (
 	SELECT coalesce(current_setting('restaq_step.mark', true), '') = $17::text AS ok
@@ -50,12 +52,15 @@ WITH marked AS MATERIALIZED (
 	SELECT execution, token, step FROM restaq.work
 	WHERE execution = $14::uuid AND token = $15::bigint AND status = 'running' AND (SELECT ok FROM marked)
 	FOR KEY SHARE
-), ` + appendSQL + `, current AS (
+), rows AS (` + appendRowsSQL + `
+	ON CONFLICT (execution, token, position) DO NOTHING
+	RETURNING position, coalesce(seq, position) AS seq
+), current AS (
 	UPDATE restaq.work w SET step = nullif($16::text, '')
 	FROM held h WHERE w.execution = h.execution AND h.step IS DISTINCT FROM nullif($16::text, '')
 		AND current_setting('transaction_isolation') = 'read committed'
 )
-SELECT ok, EXISTS (SELECT FROM held) FROM marked`
+SELECT ok, EXISTS (SELECT FROM held), position, seq FROM marked LEFT JOIN rows ON true`
 
 // awaitWorkSQL waits for the transaction that may have recorded a step: it
 // holds FOR KEY SHARE. recordedSQL, a statement of its own, sees what became
@@ -149,7 +154,7 @@ type logEnd struct {
 
 func (s *Store) logEnd(ctx context.Context, t *tail, id pgtype.UUID, token int64) (*logEnd, error) {
 	if t != nil && t.next > 0 {
-		return &logEnd{t.next, t.written}, nil
+		return &logEnd{t.next, slices.Clone(t.written)}, nil
 	}
 	var end logEnd
 	err := s.statementOn(ctx, s.writePool, func(q querier) (err error) {
@@ -167,21 +172,44 @@ func (s *Store) recordIn(ctx context.Context, tx pgx.Tx, lease restaq.Lease, p *
 		return fmt.Errorf("record step: %w", err)
 	}
 	id, _ := parseLease(lease)
+	for {
+		rows, err := s.appendIn(ctx, tx, id, lease.Token, p, terms, mark, log)
+		switch {
+		case err != nil:
+			return fmt.Errorf("record step: %w", err)
+		case !readBool(rows[0][0]):
+			return restaq.Permanent(restaq.ErrTransactionEnded)
+		case !readBool(rows[0][1]):
+			return restaq.ErrLeaseLost
+		}
+		for _, row := range rows {
+			if row[2] != nil {
+				log.next = max(log.next, int32(readInt(row[2]))+1)
+				log.written.add(readInt(row[3]))
+			}
+		}
+		if !slices.ContainsFunc(p.Steps, func(r restaq.StepRow) bool { return !log.written.has(r.Seq) }) {
+			return nil
+		}
+		// Somebody else writes to the log.
+		now, err := s.logEnd(ctx, nil, id, lease.Token)
+		if err != nil {
+			return fmt.Errorf("record step: %w", err)
+		}
+		log.next = max(log.next, now.next)
+		log.written.addAll(now.written)
+	}
+}
+
+// appendIn appends the steps that are not written yet.
+func (s *Store) appendIn(ctx context.Context, tx pgx.Tx, id pgtype.UUID, token int64, p *restaq.Progress, terms []int32, mark string, log *logEnd) ([][][]byte, error) {
 	b := newBatch()
 	defer b.free()
 	rows := b.entries()
-	rows.addNew(id, int32(lease.Token), &log.next, &log.written, p.Steps, terms)
-	params := append(b.parameters(rows.all()), id.Bytes[:], int8Param(lease.Token), []byte(p.Current), []byte(mark))
-	row, err := rawRow(ctx, tx, s.q(recordInSQL), params)
-	switch {
-	case err != nil:
-		return fmt.Errorf("record step: %w", err)
-	case !readBool(row[0]):
-		return restaq.Permanent(restaq.ErrTransactionEnded)
-	case !readBool(row[1]):
-		return restaq.ErrLeaseLost
-	}
-	return nil
+	next, written := log.next, slices.Clone(log.written)
+	rows.addNew(id, int32(token), &next, &written, p.Steps, terms)
+	params := append(b.parameters(rows.all()), id.Bytes[:], int8Param(token), []byte(p.Current), []byte(mark))
+	return rawRows(ctx, tx, s.q(recordInSQL), params)
 }
 
 // committed is what the result of a commit means. An error that the server

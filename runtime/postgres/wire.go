@@ -210,14 +210,20 @@ func (b *batch) free() {
 
 func int8Param(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
 
-// rawRow runs one statement and returns its only row, nil if it returns none.
-func rawRow(ctx context.Context, q querier, sql string, params [][]byte) (row [][]byte, err error) {
+// rawRows runs one statement and returns its rows.
+func rawRows(ctx context.Context, q querier, sql string, params [][]byte) ([][][]byte, error) {
 	conn := q.(interface{ Conn() *pgx.Conn }).Conn()
 	result := conn.PgConn().ExecParams(ctx, sql, params, nil, binary1, binary1).Read()
-	if result.Err == nil && len(result.Rows) > 0 {
-		row = result.Rows[0]
+	return result.Rows, result.Err
+}
+
+// rawRow runs one statement and returns its only row, nil if it returns none.
+func rawRow(ctx context.Context, q querier, sql string, params [][]byte) ([][]byte, error) {
+	rows, err := rawRows(ctx, q, sql, params)
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	return row, result.Err
+	return rows[0], nil
 }
 
 // The columns of a row, null as the zero value.
