@@ -17,18 +17,19 @@ import (
 // fillSQL makes completed executions, as many as its argument says, as the
 // store would have left them.
 const fillSQL = `
-WITH ev AS (
-	INSERT INTO restaq.event (received_at, unhandled, source, event_id, provider, type, payload)
-	SELECT now() - interval '1 day', false, 'bench', 'old_' || n, 'bench', 'bench.order.placed', '{}'
-	FROM generate_series(1, $1::bigint) n
-	RETURNING seq
+WITH new AS MATERIALIZED (
+	SELECT n, gen_random_uuid() AS id FROM generate_series(1, $1::bigint) n
+), ev AS (
+	INSERT INTO restaq.event (received_at, source, event_id, provider, type, payload, executions)
+	SELECT now() - interval '1 day', restaq.term_id('bench'), 'old_' || n, restaq.term_id('bench'), restaq.term_id('bench.order.placed'),
+		'{}', ARRAY[id]
+	FROM new
 ), ex AS (
-	INSERT INTO restaq.execution (id, event, created_at, handler, order_key)
-	SELECT gen_random_uuid(), seq, now() - interval '1 day', restaq.term_id('bench.Claimed'), '' FROM ev
-	RETURNING id
+	INSERT INTO restaq.execution (id, source, event_id, created_at, handler)
+	SELECT id, restaq.term_id('bench'), 'old_' || n, now() - interval '1 day', restaq.term_id('bench.Claimed') FROM new
 )
-INSERT INTO restaq.attempt (execution, number, kind, token, started_at, ended_at, outcome)
-SELECT id, 1, 0, 1, now() - interval '1 day', now() - interval '1 day', 'completed' FROM ex`
+INSERT INTO restaq.entry (execution, token, position, attempt, kind, started_at, ended_at, outcome)
+SELECT id, 1, 1, 1, 0, now() - interval '1 day', now() - interval '1 day', 0 FROM new`
 
 // claimRows compares what a claim takes beside so many finished executions
 // with what it takes in an empty database, in turn.

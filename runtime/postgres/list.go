@@ -3,12 +3,15 @@ package postgres
 import (
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -100,6 +103,12 @@ WHERE true`)
 	l.term(`e.handler`, f.Handler)
 	l.event(f)
 	l.since(f, `e.created_at`)
+	if !f.Since.IsZero() {
+		l.write(` AND e.id >= ` + l.arg(idAt(f.Since.Add(-clockError))) + `::uuid`)
+	}
+	if !f.Until.IsZero() {
+		l.write(` AND e.id <= ` + l.arg(idAt(f.Until.Add(clockError))) + `::uuid`)
+	}
 	if f.Cursor != "" {
 		_, key, err := parseCursor(f.Cursor)
 		if err != nil {
@@ -135,6 +144,17 @@ func (l *listQuery) statuses(words []string) {
 		conditions = append(conditions, `w.status = ANY (`+l.arg(plain)+`::text[])`)
 	}
 	l.write(` AND (` + strings.Join(conditions, ` OR `) + `)`)
+}
+
+// clockError is by how much the clocks of processes may differ from the
+// database's before their executions are not found by the time of their creation.
+const clockError = 24 * time.Hour
+
+// idAt is the first id that a process makes at a time.
+func idAt(at time.Time) (id pgtype.UUID) {
+	binary.BigEndian.PutUint64(id.Bytes[:], uint64(max(at.UnixMilli(), 0))<<16)
+	id.Valid = true
+	return id
 }
 
 // term restricts a column to a term, unless that is empty.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -25,8 +26,8 @@ const finished = `
 
 // oldSQL finds executions that may go, longest finished first, and locks them:
 // after that nobody reopens one. Dead and cancelled ones are found by the
-// index on their row of work. Completed ones are found among the oldest: one
-// finished no sooner than it was created.
+// index on their row of work. Completed ones are found among the oldest by their
+// ids, up to $6: one finished no sooner than it was created.
 const oldSQL = `
 WITH candidate AS MATERIALIZED (
 	(SELECT w.execution, w.finished_at FROM restaq.work w
@@ -36,10 +37,10 @@ WITH candidate AS MATERIALIZED (
 	UNION ALL
 	(SELECT e.id, a.ended_at FROM restaq.execution e
 	LEFT JOIN restaq.work w ON w.execution = e.id` + lastAttempt + `
-	WHERE $2::boolean AND w.execution IS NULL
+	WHERE $2::boolean AND w.execution IS NULL AND e.id <= $6::uuid
 		AND e.created_at <= now() - $1::bigint * interval '1 microsecond'
 		AND a.ended_at <= now() - $1::bigint * interval '1 microsecond'
-	ORDER BY e.created_at LIMIT $5::bigint)
+	ORDER BY e.id LIMIT $5::bigint)
 	ORDER BY 2 LIMIT $5::bigint
 )
 SELECT e.id FROM restaq.execution e
@@ -99,7 +100,7 @@ func (s *Store) Prune(ctx context.Context, p restaq.Prune) (restaq.Pruned, error
 	}
 	var done restaq.Pruned
 	err := s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
-		done, err = s.prune(ctx, tx, which, p.Limit)
+		done, err = s.prune(ctx, tx, which, p.OlderThan, p.Limit)
 		return err
 	})
 	if err != nil {
@@ -108,8 +109,13 @@ func (s *Store) Prune(ctx context.Context, p restaq.Prune) (restaq.Pruned, error
 	return done, nil
 }
 
-func (s *Store) prune(ctx context.Context, tx pgx.Tx, which []any, limit int) (done restaq.Pruned, err error) {
-	ids, err := column[pgtype.UUID](ctx, tx, s.q(oldSQL), append(slices.Clone(which), int64(limit))...)
+func (s *Store) prune(ctx context.Context, tx pgx.Tx, which []any, olderThan time.Duration, limit int) (done restaq.Pruned, err error) {
+	now, err := one[time.Time](ctx, tx, `SELECT now()`)
+	if err != nil {
+		return done, err
+	}
+	youngest := idAt(now.Add(clockError - olderThan))
+	ids, err := column[pgtype.UUID](ctx, tx, s.q(oldSQL), append(slices.Clone(which), int64(limit), youngest)...)
 	if err != nil || len(ids) == 0 {
 		return done, err
 	}

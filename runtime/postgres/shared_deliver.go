@@ -113,13 +113,11 @@ SELECT id, handler, begun, begun,
 FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS handler, unnest($3::integer[]) AS begun,
 	unnest($4::bigint[]) AS lease, unnest($5::uuid[]) AS owner) AS n`
 
-	// One event with one execution in one statement. If the event is there
-	// already, it does nothing.
+	// One event with one execution in one statement.
 	oneInsertSQL = `
 WITH ev AS (
 	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, executions, received_at)
 	VALUES ($1::integer, $2::text, $3::integer, $4::integer, $5::bytea, $6::bytea, ARRAY[$7::uuid], now())
-	ON CONFLICT (event_id, source) DO NOTHING
 	RETURNING received_at
 ), made AS (
 	INSERT INTO restaq.execution (id, handler, source, event_id, created_at)

@@ -67,6 +67,10 @@ CREATE INDEX event_unhandled ON restaq.event (received_at, event_id, source) WHE
 
 -- handler and source are terms; source and event_id name the event. order_key is
 -- null for none.
+--
+-- An id begins with the time at which it was made, by the clock of the process
+-- that made it. So the primary key also lists executions by age, and finds those
+-- of a time, if a day is added for clocks that are wrong.
 CREATE TABLE restaq.execution (
 	id         uuid PRIMARY KEY,
 	created_at timestamptz NOT NULL,
@@ -76,10 +80,6 @@ CREATE TABLE restaq.execution (
 	replay_of  uuid,
 	order_key  text COLLATE "C"
 );
-
--- Rows lie in the order of their creation, so a summary of each range of pages
--- finds those of a time, and costs an insert next to nothing.
-CREATE INDEX execution_created ON restaq.execution USING brin (created_at) WITH (autosummarize = on);
 
 -- The logs of attempts: the steps of each and, last, its end. token is the
 -- fencing token of its lease. Positions begin at 1 and leave none out, and an
