@@ -91,8 +91,9 @@ type Store interface {
 // of this module have all of them.
 type (
 	// A Lister finds executions. Page.Next is "" on the last page. Rows come
-	// newest first (by creation, then id); a cursor stays valid while rows are
-	// added or removed.
+	// newest first: by creation and then id, or by id alone, which begins with
+	// the time of its making. A cursor stays valid while rows are added or
+	// removed.
 	Lister interface {
 		List(ctx context.Context, f Filter) (Page, error)
 	}
