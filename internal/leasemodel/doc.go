@@ -23,8 +23,14 @@
 // the number of states is bounded though the number of claims, crashes and
 // wishes is not.
 //
-// Explore visits all states and returns the shortest way to one that breaks a
-// property. The properties are the constants of type Property. The tests run it
-// on the protocol as it is, which must hold, and on ways to write it wrong,
+// Positions are a model of their own: of the log that a lease has on PostgreSQL,
+// where an attempt's records lock nothing and want the same position as whoever
+// ends the log. Connections are lost there while their statements go on at the
+// server and come late, and an owner that does not know where its log ends looks,
+// or ought to. It follows two leases of one execution.
+//
+// Explore, ExplorePositions for the second, visits all states and returns the
+// shortest way to one that breaks a property. The properties are the constants of type Property. The tests run them
+// on the protocols as they are, which must hold, and on ways to write it wrong,
 // each of which must be found wrong.
 package leasemodel

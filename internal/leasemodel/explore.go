@@ -2,7 +2,7 @@ package leasemodel
 
 import "slices"
 
-// Result is what Explore has found.
+// Result is what an exploration has found.
 type Result struct {
 	States int            // that can be reached
 	Moves  map[string]int // how often each thing happens, by its name
@@ -13,22 +13,45 @@ type Result struct {
 	Way    []string
 }
 
+// machine is a model: where it starts, what can happen next, and what is final.
+type machine[S comparable] interface {
+	start() S
+	next(s *S) []move[S]
+	final(s *S) bool
+}
+
+// move is what can happen next.
+type move[S comparable] struct {
+	name   string
+	to     S
+	breaks []Property // "" among them stands for one that holds
+	forced bool       // a worker or time will make it sooner or later
+}
+
+// unless returns p if ok does not hold.
+func unless(ok bool, p Property) Property {
+	if ok {
+		return ""
+	}
+	return p
+}
+
 // visit is how a state was first reached.
 type visit struct {
 	from int32 // index of the state before
 	by   string
 }
 
-// graph is what Explore has visited.
-type graph struct {
-	states []state
+// graph is what explore has visited.
+type graph[S comparable] struct {
+	states []S
 	visits []visit
-	known  map[state]int32
+	known  map[S]int32
 	before [][]int32 // of each state, those from which it is sure to be tried to get there
 }
 
 // add returns the index of a state, new or known.
-func (g *graph) add(s state, by visit) int32 {
+func (g *graph[S]) add(s S, by visit) int32 {
 	if at, known := g.known[s]; known {
 		return at
 	}
@@ -39,7 +62,7 @@ func (g *graph) add(s state, by visit) int32 {
 }
 
 // way returns what leads to a state, and then last.
-func (g *graph) way(at int32, last ...string) []string {
+func (g *graph[S]) way(at int32, last ...string) []string {
 	steps := last
 	for ; g.visits[at].from >= 0; at = g.visits[at].from {
 		steps = append(steps, g.visits[at].by)
@@ -51,11 +74,17 @@ func (g *graph) way(at int32, last ...string) []string {
 // Explore visits every state that p can get into, in order of distance, until
 // one breaks a property: one of those given, or any if none is. It keeps all
 // states in memory.
-func Explore(p Protocol, of ...Property) Result {
+func Explore(p Protocol, of ...Property) Result { return explore(&model{protocol: p}, of) }
+
+// ExplorePositions is Explore for positions.
+func ExplorePositions(p Positions, of ...Property) Result {
+	return explore(&positionModel{protocol: p}, of)
+}
+
+func explore[S comparable](m machine[S], of []Property) Result {
 	counts := func(p Property) bool { return p != "" && (len(of) == 0 || slices.Contains(of, p)) }
-	m := &model{protocol: p}
-	g := &graph{known: make(map[state]int32)}
-	g.add(start(), visit{from: -1})
+	g := &graph[S]{known: make(map[S]int32)}
+	g.add(m.start(), visit{from: -1})
 	moved := make(map[string]int)
 	for at := int32(0); int(at) < len(g.states); at++ {
 		s := g.states[at]
@@ -72,7 +101,7 @@ func Explore(p Protocol, of ...Property) Result {
 	}
 	result := Result{States: len(g.states), Moves: moved}
 	if counts(NothingIsStuck) {
-		if at := g.stuck(); at >= 0 {
+		if at := g.stuck(m); at >= 0 {
 			result.Broken, result.Way = NothingIsStuck, g.way(at)
 		}
 	}
@@ -80,11 +109,11 @@ func Explore(p Protocol, of ...Property) Result {
 }
 
 // stuck returns the first state from which no final one can be reached, or -1.
-func (g *graph) stuck() int32 {
+func (g *graph[S]) stuck(m machine[S]) int32 {
 	ends := make([]bool, len(g.states))
 	var next []int32
 	for i := range g.states {
-		if at := g.states[i].row.status; at == completed || at == cancelled {
+		if m.final(&g.states[i]) {
 			ends[i] = true
 			next = append(next, int32(i))
 		}

@@ -72,3 +72,54 @@ func TestWrongProtocolsAreFound(t *testing.T) {
 		})
 	}
 }
+
+func TestPositionsHold(t *testing.T) {
+	r := ExplorePositions(RealPositions())
+	if r.Broken != "" {
+		t.Fatalf("broken: %s, by\n\t%s", r.Broken, strings.Join(r.Way, "\n\t"))
+	}
+	t.Logf("%d states", r.States)
+	for _, what := range []string{
+		"worker one sends record", "worker one sends a careful record", "worker one sends a careful finish",
+		"record of worker one commits, unheard", "record of worker one finds its position filled",
+		"record of worker one finds its token gone",
+		"late record finds its position filled", "late record commits", "late finish commits", "late finish finds its token gone",
+		"claim of worker two finds its position filled", "claim of worker two skips the locked row",
+		"the person's cancel finds its position filled", "the person's cancel commits",
+		"worker one learns that it has finished", "worker one is refused", "worker two crashes",
+	} {
+		if r.Moves[what] == 0 {
+			t.Errorf("never happened: %s", what)
+		}
+	}
+}
+
+func TestWrongPositionsAreFound(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		wrong  func(p *Positions)
+		breaks []Property
+	}{
+		{"a take-over and a cancel leave the log open", func(p *Positions) { p.endsLogs = false },
+			[]Property{OnlyTheLiveTokenWrites, NoRecordAfterLoad}},
+		{"a take-over takes what it could not end", func(p *Positions) { p.endsFirst = false },
+			[]Property{OnlyTheLiveTokenWrites, NoRecordAfterLoad}},
+		{"an owner that does not know goes on past what it has sent", func(p *Positions) { p.looks = false },
+			[]Property{OnlyTheLiveTokenWrites, NoRecordAfterLoad, LogsHaveNoGap}},
+		{"an owner does not recognise its own steps", func(p *Positions) { p.finds = false },
+			[]Property{StepsAreWrittenOnce}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := RealPositions()
+			test.wrong(&p)
+			for _, property := range test.breaks {
+				r := ExplorePositions(p, property)
+				if r.Broken != property {
+					t.Errorf("holds in all of %d states: %s", r.States, property)
+					continue
+				}
+				t.Logf("broken after %d states: %s, by\n\t%s", r.States, property, strings.Join(r.Way, "\n\t"))
+			}
+		})
+	}
+}

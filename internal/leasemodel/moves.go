@@ -1,17 +1,9 @@
 package leasemodel
 
-// move is what can happen next.
-type move struct {
-	name   string
-	to     state
-	breaks []Property // "" among them stands for one that holds
-	forced bool       // a worker or time will make it sooner or later
-}
-
 // model collects the moves out of one state.
 type model struct {
 	protocol Protocol
-	moves    []move
+	moves    []move[state]
 	forced   bool // of the moves being added
 }
 
@@ -20,19 +12,15 @@ func (m *model) add(name string, to state, breaks ...Property) {
 	if to.owed && !(to.row.wish && (to.row.status == pending || to.row.status == running)) {
 		breaks = append(breaks[:len(breaks):len(breaks)], NoWishIsLost)
 	}
-	m.moves = append(m.moves, move{name: name, to: to, breaks: breaks, forced: m.forced})
+	m.moves = append(m.moves, move[state]{name: name, to: to, breaks: breaks, forced: m.forced})
 }
 
-// unless returns p if ok does not hold.
-func unless(ok bool, p Property) Property {
-	if ok {
-		return ""
-	}
-	return p
-}
+func (m *model) start() state { return start() }
+
+func (m *model) final(s *state) bool { return s.row.status == completed || s.row.status == cancelled }
 
 // next returns all moves out of s.
-func (m *model) next(s *state) []move {
+func (m *model) next(s *state) []move[state] {
 	m.moves, m.forced = m.moves[:0], true
 	m.time(s)
 	for i := range s.workers {

@@ -11,10 +11,10 @@
 //
 // # Tables
 //
-// The tables event, execution, attempt and step only grow (until a prune). The
-// table work has one row for each execution that is not completed: its status,
-// when it is due, who has the lease, the fencing token. It stays small, so
-// claiming costs the same however many executions have completed.
+// The tables event, execution and entry only grow (until a prune). The table
+// work has one row for each execution that is not completed: its status, when it
+// is due, who has the lease, the fencing token. It stays small, so claiming costs
+// the same however many executions have completed.
 //
 //	           Insert              Finish
 //	(none) ──────────▶ row of work ──────▶ (none: completed)
@@ -26,20 +26,37 @@
 //
 // # Who may write
 //
-// Every write of an attempt locks the execution's row of work and tests the
-// token in the same statement. Record locks FOR KEY SHARE; Claim, Finish and
-// Change lock FOR UPDATE, which conflicts with it, and test again what they
-// have locked. So a write either commits before the execution is taken over,
-// and the new owner sees it, or finds its token gone and writes nothing.
-// Renewals lock FOR NO KEY UPDATE and wait for no write; a row that is held
-// otherwise is renewed after the others.
+// Each lease has a log, the rows of entry under its token: the steps of the
+// attempt, at positions from 1 on without a gap, and last its end.
+//
+//	token 1   step 1, step 2, lost
+//	token 2   step 2, step 3, completed
+//
+// An entry follows only entries that are committed or commit with it. Whoever
+// voids a lease (Claim when it ran out, Change when it cancels) first ends its
+// log: it inserts the end at the first free position. An owner inserts its steps
+// and its own end there too, without a look at anything else. So both want the
+// same position, and the primary key decides: one waits for the other's commit
+// and then finds the position taken. A write of the owner's either commits
+// before the end, and the next owner sees it, or fails and has written nothing.
+// A statement that comes late, however late, finds its position taken in the same
+// way.
+//
+// The owner knows the position: it has been the only one to write. Where it does
+// not (an answer was lost, a write failed) it goes the careful way. That locks
+// the execution's row of work and tests the token in the same statement, and
+// takes the position from the log as it is. What is there already it recognises
+// by the numbers of its calls. Record locks FOR KEY SHARE; Claim, Finish and
+// Change lock FOR UPDATE, which conflicts with it, and test again what they have
+// locked. Renewals lock FOR NO KEY UPDATE and wait for no write; a row that is
+// held otherwise is renewed after the others.
 //
 // # Shared commits
 //
 // Lookups, deliveries, records and outcomes that are asked for at once share a
-// commit: one statement for each kind, all in one round trip. Nothing waits in
-// order to be combined: a call goes at once if no commit is under way, else
-// with all that has queued up when that commit ends.
+// commit: a statement or a few for each kind, all in one round trip. Nothing
+// waits in order to be combined: a call goes at once if no commit is under way,
+// else with all that has queued up when that commit ends.
 //
 //	Lookup, Insert ──┐                    done    ┌──▶ result
 //	Record, Finish ──┴──▶ shared commit ──────────┤
@@ -47,12 +64,12 @@
 //	                                              └──▶ the careful way: a
 //	                                                   statement of its own
 //
-// A shared statement does what is plain. It leaves out rows that somebody
-// holds and waits 200 ms at most for another lock; if it fails, nothing of it
-// was done. Whatever is left goes the careful way, by its own caller, with the
-// caller's context, on a connection of the pool. So a call that fails or waits
-// does so alone. A caller whose context ends leaves at once; a commit that is
-// under way goes on for the others.
+// A shared statement does what is plain, and waits 200 ms at most for a lock; if
+// it fails, nothing of the commit was done. Whatever is left goes the careful
+// way, by its own caller, with the caller's context, on a connection of the pool.
+// So a call that fails or waits does so alone. A caller whose context ends leaves
+// at once; a commit that is under way goes on for the others. Parameters and
+// results are in PostgreSQL's binary format, in buffers that are used again.
 //
 // # Connections
 //

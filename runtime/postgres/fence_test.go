@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,106 @@ func TestACancelWaitsForAWriteUnderWayAndRefusesTheNext(t *testing.T) {
 	}
 	if n := f.recorded(); n != 1 {
 		t.Errorf("%d steps are recorded, want 1", n)
+	}
+}
+
+// A write in a shared commit locks nothing: its position alone holds off whoever
+// wants to end the log.
+func TestATakeOverWaitsForAWriteAtItsPosition(t *testing.T) {
+	f := newFenced(t)
+	f.expire()
+	f.writeFast(1)
+	results := make(chan []restaq.Claimed)
+	go func() { results <- f.takeOver(f.pool) }()
+	f.awaitBlocked()
+	f.commit()
+	if claimed := <-results; len(claimed) != 0 {
+		t.Fatal("the execution was taken over by a claim that had not seen the write")
+	}
+	if claimed := f.takeOver(f.pool); len(claimed) != 1 {
+		t.Fatal("the execution was not taken over after the write")
+	}
+	if n := f.recorded(); n != 1 {
+		t.Errorf("the new owner sees %d steps, want 1", n)
+	}
+}
+
+// A statement of the old owner that the server comes to when all is over.
+func TestAWriteThatComesLateFindsItsPositionTaken(t *testing.T) {
+	f := newFenced(t)
+	id, _ := parseLease(f.lease)
+	b := newBatch()
+	rows := b.entries()
+	next, written := int32(1), seqs(nil)
+	rows.addNew(id, 1, &next, &written, f.steps(1), []int32{0}) // sent before the take-over
+	f.expire()
+	if claimed := f.takeOver(f.pool); len(claimed) != 1 {
+		t.Fatal("nothing to take over")
+	}
+	if _, err := rawRow(t.Context(), f.tx, allEntriesSQL, b.parameters(rows.all())); !gaveWay(err) {
+		t.Errorf("the late write = %v, want a duplicate key", err)
+	}
+	if n := f.recorded(); n != 0 {
+		t.Errorf("%d steps slipped in after the take-over", n)
+	}
+}
+
+func TestACancelFollowsAWriteAtItsPosition(t *testing.T) {
+	f := newFenced(t)
+	f.writeFast(1)
+	result := make(chan error)
+	go func() {
+		_, changed, err := f.Change(f.Context(), f.lease.Execution, restaq.Change{From: []restaq.Status{restaq.Running}, To: restaq.Cancelled})
+		if err == nil && !changed {
+			err = errors.New("not changed")
+		}
+		result <- err
+	}()
+	f.awaitBlocked()
+	f.commit()
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Record(t.Context(), f.lease, &restaq.Progress{Steps: f.steps(2)}); !errors.Is(err, restaq.ErrLeaseLost) {
+		t.Errorf("Record after the cancel = %v, want ErrLeaseLost", err)
+	}
+	h, err := f.History(t.Context(), f.lease.Execution)
+	if err != nil || len(h.Steps) != 1 || len(h.Attempts) != 1 || h.Attempts[0].Outcome != restaq.AttemptCancelled {
+		t.Errorf("history %+v, %v; want a step and a cancelled attempt", h, err)
+	}
+}
+
+// A write of an old owner that does not end keeps its own execution from being
+// claimed, and nothing else.
+func TestAClaimGoesAroundAWriteThatDoesNotEnd(t *testing.T) {
+	f := newFenced(t)
+	insert := func(n int, begin bool) string {
+		id := fmt.Sprintf("01900000-0000-7000-8000-%012d", n)
+		if _, _, err := f.Insert(t.Context(), &restaq.Insertion{
+			Event:      &restaq.Event{Source: "s", Provider: "s", ID: fmt.Sprint("evt_", n), Type: "s.paid"},
+			Executions: []restaq.NewExecution{{ID: id, Handler: "shop.Paid", Begin: begin}}, Owner: "old", Lease: time.Minute,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	due, expired := insert(2, false), insert(3, true)
+	f.expire()
+	f.writeFast(1)
+	claimed, err := f.Claim(t.Context(), restaq.Claim{Owner: "new", Lease: time.Minute, Handlers: []string{"shop.Paid"}, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, c := range claimed {
+		ids = append(ids, c.Execution.ID)
+	}
+	if slices.Sort(ids); !slices.Equal(ids, []string{due, expired}) {
+		t.Errorf("claimed %v, want %s and %s", ids, due, expired)
+	}
+	f.commit()
+	if claimed := f.takeOver(f.pool); len(claimed) != 1 || claimed[0].Execution.ID != f.lease.Execution {
+		t.Errorf("claimed %+v after the write has ended", claimed)
 	}
 }
 

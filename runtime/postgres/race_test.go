@@ -242,6 +242,9 @@ func TestAConnectionLostInACallFailsItAndTheNextCallWorks(t *testing.T) {
 	if err := s.Record(t.Context(), lease, &restaq.Progress{Steps: []restaq.StepRow{step}}); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
+	if h, err := s.History(t.Context(), id); err != nil || len(h.Steps) != 1 {
+		t.Errorf("history %+v, %v; want the step once", h, err)
+	}
 }
 
 // A server that restarts ends idle connections too. At most one call hears of
