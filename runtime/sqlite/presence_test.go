@@ -15,17 +15,24 @@ import (
 )
 
 func init() {
-	// hold begins executions under a long lease and keeps them until it is
-	// killed.
+	// hold begins executions under long leases, by their deliveries and by a
+	// claim, and keeps them until it is killed.
 	roles["hold"] = func(ctx context.Context, path string) error {
 		s, err := Open(path)
 		if err != nil {
 			return err
 		}
-		for i := range 3 {
+		for i := range 2 {
 			if err := begin(ctx, s, fmt.Sprint("evt_", i)); err != nil {
 				return err
 			}
+		}
+		if err := insert(ctx, s, "evt_2"); err != nil {
+			return err
+		}
+		claimed, err := s.Claim(ctx, restaq.Claim{Owner: "claimer", Lease: time.Hour, Handlers: []string{"shop.Paid"}, Limit: 1})
+		if err != nil || len(claimed) != 1 {
+			return fmt.Errorf("claimed %v: %w", claimed, err)
 		}
 		fmt.Println("holding")
 		select {}
