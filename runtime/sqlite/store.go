@@ -41,6 +41,11 @@ const (
 	defaultReaders   = 4
 	defaultTxTimeout = time.Second
 
+	// checkpointAfter is how many pages of the log a connection that commits
+	// brings back into the file. The more, the more often a page is in the log
+	// again by then, and is written back once.
+	checkpointAfter = 4000
+
 	// busyLimit is how long to wait for a lock that another process has.
 	busyLimit = 30 * time.Second
 )

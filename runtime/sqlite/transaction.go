@@ -86,7 +86,7 @@ type transactions struct {
 }
 
 func openTransactions(path string, timeout time.Duration) (*transactions, error) {
-	name := dsn(path, "busy_timeout(0)", "foreign_keys(ON)", "journal_size_limit(67108864)") + "&_txlock=immediate"
+	name := dsn(path, "busy_timeout(0)", "foreign_keys(ON)", "journal_size_limit(67108864)", fmt.Sprintf("wal_autocheckpoint(%d)", checkpointAfter)) + "&_txlock=immediate"
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func openWriter(ctx context.Context, path string, now func() time.Time, check fu
 	w := &writer{now: now, memory: memory{introduced: map[string]bool{}}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	w.patience.Store(int64(busyLimit))
 	err := whileBusy(ctx, busyLimit, func() (err error) {
-		w.conn, err = openConn(path, "cache_size = -4000", "wal_autocheckpoint = 4000", "journal_size_limit = 67108864")
+		w.conn, err = openConn(path, "cache_size = -4000", "journal_size_limit = 67108864", fmt.Sprint("wal_autocheckpoint = ", checkpointAfter))
 		return err
 	})
 	if err != nil {
