@@ -119,7 +119,7 @@ func (p *process) generateEvents(e eventFlags, out string) int {
 // eventFiles are the files of an event package in its folder. Generated files
 // of types that are gone should not exist.
 func eventFiles(o events.Options, dir string) ([]output.File, schema.Problems, error) {
-	o.Shipped = schemas.Files
+	o.Shipped, o.Earlier = schemas.Files, os.DirFS(dir)
 	generated, problems := events.Run(o)
 	if problems.Failed() {
 		return nil, problems, nil

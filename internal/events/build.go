@@ -13,9 +13,9 @@ import (
 
 // builder turns the shapes of a set into the declarations of a package.
 //
-// Names are given in an order that additions disturb least: types of $defs, then
-// events, then families, then types named after their place, outer ones first,
-// then constants.
+// Names that the package had before are kept (see earlier). New ones are given in
+// this order: types of $defs, events, families, types named after their place,
+// outer ones first, constants.
 type builder struct {
 	provider, pkg string
 	set           *schema.Set
@@ -23,11 +23,12 @@ type builder struct {
 	shapes        *shaper
 	only          filter
 	scope         naming.Scope
+	earlier       *earlier
 
 	sources  []source
 	names    map[*schema.Schema]string    // of the types that owners name
 	places   map[spot]string              // those names, and the names that events' schemas give to what is in them, by place
-	goNames  map[spot]string              // x-go-name
+	goNames  map[spot]string              // of properties: x-go-name, and the names of fields once they have some
 	read     map[*schema.Schema]bool      // the schemas of the files; all others are of our own making
 	titles   map[*schema.Schema]string    // the names of $defs in the schema
 	queue    []*declared                  // types, in the order of discovery
@@ -57,6 +58,7 @@ func newBuilder(provider, pkg string, set *schema.Set, problems *schema.Problems
 }
 
 func (b *builder) build() templates.EventPackage {
+	b.reserve()
 	b.scope.Take("Decode")
 	b.scope.Take("Validate")
 	var defs []definition
@@ -118,9 +120,14 @@ func (b *builder) nameDefinitions(defs []definition) {
 		if b.namesake(d.name) != "" {
 			continue
 		}
-		name := b.chosen(d.schema, naming.Exported(d.name))
 		b.titles[d.schema] = d.name
-		b.setName(d.schema, b.scope.Take(name, naming.Exported(d.file)+naming.Part(d.name)))
+		name, other := b.chosen(d.schema, naming.Exported(d.name)), naming.Exported(d.file)+naming.Part(d.name)
+		if d.schema.GoName != "" {
+			name = b.scope.Take(name, other)
+		} else {
+			name = b.take(thing{definitionThing, b.fileName(d.schema.File, ""), d.name}, name, other)
+		}
+		b.setName(d.schema, name)
 	}
 }
 
@@ -201,6 +208,9 @@ func (b *builder) addEvents(src source) {
 // eventName reserves the names of an event's struct and constant. A one-word
 // event type ends in Event, and so does one whose name a type has taken.
 func (b *builder) eventName(eventType string) string {
+	if had := b.earlier.name(thing{eventThing, "", eventType}); had != "" {
+		return had
+	}
 	base := naming.Exported(eventType)
 	if !strings.Contains(eventType, ".") {
 		base += "Event"
@@ -231,7 +241,7 @@ func (b *builder) families() []family {
 			name, ok := byPrefix[prefix]
 			if !ok {
 				base := naming.Exported(prefix)
-				name = b.scope.Take(base+"Event", base+"Family")
+				name = b.take(thing{familyThing, "", prefix}, base+"Event", base+"Family")
 				byPrefix[prefix] = name
 				list = append(list, family{templates.EventFamily{Name: name, Marker: "is" + name, Prefix: prefix}, d.at})
 			}
@@ -274,7 +284,7 @@ func (b *builder) nameOf(s *shape, parent, field string) string {
 		if s.enum != nil {
 			fallback = "Enum"
 		}
-		name = b.scope.Take(parent+field, parent+field+fallback)
+		name = b.take(thing{placeThing, parent, field}, parent+field, parent+field+fallback)
 		b.setName(s.owner, name)
 	}
 	if b.declared[s.owner] != nil {
@@ -295,10 +305,11 @@ func (b *builder) declare(s *shape, name string, doc []string, text string) *dec
 	case s.enum != nil:
 		d.enum = &templates.EventEnum{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated}
 	case s.form == union:
-		value := b.scope.Take(name+"Value", name+"Variant")
+		value := b.take(thing{unionThing, name, "Value"}, name+"Value", name+"Variant")
 		d.union = &templates.EventUnion{
-			Name: name, Value: value, Unknown: b.scope.Take(name+"Unknown", name+"UnknownVariant"), Marker: "is" + name,
-			Tag: s.tag, Doc: doc, Text: text, Deprecated: s.owner.Deprecated,
+			Name: name, Value: value, Marker: "is" + name,
+			Unknown: b.take(thing{unionThing, name, "Unknown"}, name+"Unknown", name+"UnknownVariant"),
+			Tag:     s.tag, Doc: doc, Text: text, Deprecated: s.owner.Deprecated,
 		}
 	default:
 		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated, Tuple: s.form == tuple}
@@ -317,7 +328,7 @@ func (b *builder) variants(d *declared) {
 		name, named := b.names[owner]
 		if !named {
 			part := naming.Part(kind)
-			name = b.scope.Take(d.union.Name+part, d.union.Name+part+"Object")
+			name = b.take(thing{variantThing, d.union.Name, kind}, d.union.Name+part, d.union.Name+part+"Object")
 			b.setName(owner, name)
 		}
 		if b.declared[owner] == nil {
@@ -339,9 +350,26 @@ func (b *builder) variants(d *declared) {
 
 // values names the constants of an enum.
 func (b *builder) values(d *declared) {
-	for _, v := range d.shape.enum {
-		part := naming.Part(v.Text)
-		name := b.scope.Take(d.enum.Name+part, d.enum.Name+"Value"+part)
-		d.enum.Values = append(d.enum.Values, templates.EventValue{Name: name, Value: v.Text})
+	names := map[string]string{}
+	for _, v := range naming.ByPreference(valuesOf(d.shape.enum)) {
+		var candidates []string
+		for i, part := range naming.Parts(v) {
+			candidates = append(candidates, d.enum.Name+part)
+			if i == 0 {
+				candidates = append(candidates, d.enum.Name+"Value"+part)
+			}
+		}
+		names[v] = b.take(thing{valueThing, d.enum.Name, v}, candidates...)
 	}
+	for _, v := range d.shape.enum {
+		d.enum.Values = append(d.enum.Values, templates.EventValue{Name: names[v.Text], Value: v.Text})
+	}
+}
+
+func valuesOf(values []*schema.Node) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = v.Text
+	}
+	return list
 }

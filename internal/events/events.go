@@ -29,6 +29,10 @@ type Options struct {
 	// all.
 	Only []string
 
+	// Earlier is the folder with the package as an earlier run left it: what has a
+	// name there keeps it, whatever is added to the schemas. Default: nothing.
+	Earlier fs.FS
+
 	// Package is the name of the package. Default: the provider's letters and
 	// digits.
 	Package string
@@ -60,9 +64,7 @@ func Generate(o Options, in []schema.File) ([]File, schema.Problems) {
 	if problems.Failed() {
 		return nil, problems
 	}
-	b := newBuilder(o.Provider, o.Package, set, &problems)
-	b.only = newFilter(o.Provider, o.Only)
-	built := b.build()
+	built, problems := o.build(set, problems)
 	if problems.Failed() {
 		return nil, problems.Sorted()
 	}
@@ -72,6 +74,21 @@ func Generate(o Options, in []schema.File) ([]File, schema.Problems) {
 		return nil, problems
 	}
 	return files, problems.Sorted()
+}
+
+// build builds the package, once more if names from before belong to nothing any
+// longer: they are free then.
+func (o Options) build(set *schema.Set, before schema.Problems) (templates.EventPackage, schema.Problems) {
+	names := readEarlier(o.Earlier)
+	for {
+		problems := slices.Clone(before)
+		b := newBuilder(o.Provider, o.Package, set, &problems)
+		b.only, b.earlier = newFilter(o.Provider, o.Only), names
+		built := b.build()
+		if problems.Failed() || !names.prune() {
+			return built, problems
+		}
+	}
 }
 
 // check returns the package name.

@@ -11,33 +11,25 @@ import (
 	"github.com/restaq/restaq/templates"
 )
 
-// reservedFields are names that a later method of every struct may need.
-var reservedFields = []string{"Validate"}
+// reservedFields are the names of methods that structs have or may come to have.
+var reservedFields = []string{"Validate", "MarshalJSON", "UnmarshalJSON"}
 
 // fields returns the members of a struct, in the order of the schema.
 func (b *builder) fields(d *declared) []templates.EventField {
-	var scope naming.Scope
-	for _, name := range reservedFields {
-		scope.Take(name)
-	}
-	if x := d.shape.extra; x != nil {
-		name := scope.Take("Extra")
-		d.strct.Extra = &templates.EventExtra{
-			Name: name,
-			Type: &templates.EventType{Kind: templates.Map, Elem: b.element(x.elem, d.parent, name)},
+	names, extra := b.fieldNames(d)
+	for i, p := range d.shape.props { // types inside are named after the fields
+		if b.stands(p.Schema) {
+			b.goNames[spotOf(p.Schema)] = names[i]
 		}
 	}
-	names := make([]string, len(d.shape.props))
-	for i, p := range d.shape.props { // what is fixed by hand has the first choice
-		if p.Schema.GoName != "" && p.Schema.Target == nil || p.Schema.GoName != "" && b.names[p.Schema] == "" {
-			names[i] = scope.Take(b.chosen(p.Schema, naming.Exported(p.Name)))
+	if x := d.shape.extra; x != nil {
+		d.strct.Extra = &templates.EventExtra{
+			Name: extra,
+			Type: &templates.EventType{Kind: templates.Map, Elem: b.element(x.elem, d.parent, extra)},
 		}
 	}
 	var fields []templates.EventField
 	for i, p := range d.shape.props {
-		if names[i] == "" {
-			names[i] = scope.Take(naming.Exported(p.Name))
-		}
 		shape := b.shapes.shape(p.Schema)
 		if shape.widened != "" {
 			b.problems.Widenf(p.Schema.Position, "property %q is kept as raw JSON: %s", p.Name, shape.widened)
@@ -48,6 +40,50 @@ func (b *builder) fields(d *declared) []templates.EventField {
 		})
 	}
 	return fields
+}
+
+// fieldNames returns the names of a struct's fields, and of the one that holds
+// the members beyond them. First choice has what is fixed by hand, then what has a
+// name from before, then the names that Go custom likes best; where a name comes
+// in the schema makes no difference.
+func (b *builder) fieldNames(d *declared) (names []string, extra string) {
+	var scope naming.Scope
+	for _, name := range reservedFields {
+		scope.Take(name)
+	}
+	names = make([]string, len(d.shape.props))
+	at := map[string]int{}
+	var others []string
+	for i, p := range d.shape.props {
+		at[p.Name] = i
+		if p.Schema.GoName != "" && (p.Schema.Target == nil || b.names[p.Schema] == "") {
+			names[i] = scope.Take(b.chosen(p.Schema, naming.Exported(p.Name)))
+			continue
+		}
+		others = append(others, p.Name)
+	}
+	for _, name := range others {
+		if had := b.earlier.name(thing{fieldThing, d.strct.Name, name}); had != "" && !scope.Has(had) {
+			names[at[name]] = scope.Take(had)
+		}
+	}
+	if d.shape.extra != nil {
+		extra = b.earlier.name(thing{kind: extraThing, of: d.strct.Name})
+		if extra == "" || scope.Has(extra) {
+			extra = "Extra"
+		}
+		extra = scope.Take(extra, "Others")
+	}
+	for _, name := range naming.ByPreference(others) {
+		if i := at[name]; names[i] == "" {
+			candidates := naming.Alternatives(name)
+			if first := candidates[0]; slices.Contains(reservedFields, first) || first == extra {
+				candidates = append([]string{first + "Field"}, candidates[1:]...)
+			}
+			names[i] = scope.Take(candidates[0], candidates[1:]...)
+		}
+	}
+	return names, extra
 }
 
 // standIn returns what stands in the tag of a field for a name that a tag can't

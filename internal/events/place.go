@@ -58,8 +58,8 @@ func (b *builder) way(file string, tokens []string, n int) string {
 	return tail
 }
 
-// propertyName returns a property's name in Go: the one that its schema chooses,
-// or its own.
+// propertyName returns a property's name in Go: that of its field, if the struct
+// has its fields already, else the one that its schema chooses, or its own.
 func (b *builder) propertyName(at spot, token string) string {
 	if name, ok := b.goNames[at]; ok {
 		return name

@@ -3,6 +3,7 @@ package naming
 import (
 	"go/token"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -55,11 +56,36 @@ func FuzzNames(f *testing.F) {
 		if id := Exported(s); !token.IsIdentifier(id) || !token.IsExported(id) {
 			t.Errorf("Exported(%q) = %q", s, id)
 		}
-		if id := "T" + Part(s); !token.IsIdentifier(id) {
-			t.Errorf("Part(%q) = %q", s, id)
+		for _, id := range Alternatives(s) {
+			if !token.IsIdentifier(id) || !token.IsExported(id) {
+				t.Errorf("Alternatives(%q): %q", s, id)
+			}
+		}
+		for _, id := range Parts(s) {
+			if !token.IsIdentifier("T" + id) {
+				t.Errorf("Parts(%q): %q", s, id)
+			}
 		}
 		if k := Kebab(s); !kebab.MatchString(k) {
 			t.Errorf("Kebab(%q) = %q", s, k)
 		}
 	})
+}
+
+func TestAlternativesKeepNamesApart(t *testing.T) {
+	for in, want := range map[string][]string{
+		"user_id": {"UserID", "User_id", "UserIDSnake"}, "userId": {"UserID", "UserId", "UserIDCamel"}, "user-id": {"UserID", "UserIDKebab"}, "iDealConsumerIban": {"IDealConsumerIBAN", "IDealConsumerIban"},
+		"A": {"A", "AUpper"}, "a": {"A", "ALower"}, "名": {"X名", "X名Sign"}, "": {"Empty", "EmptyEmpty"}, "a.b": {"AB", "ABDotted"}, "a b": {"AB", "ABSpaced"}, "+1": {"PlusOne", "PlusOneSign"},
+	} {
+		if got := Alternatives(in); !slices.Equal(got[:len(want)], want) {
+			t.Errorf("Alternatives(%q) = %q, want %q first", in, got, want)
+		}
+	}
+	if got := Parts("3d"); got[0] != "3D" || got[1] != "3DLower" {
+		t.Errorf("Parts: %q", got)
+	}
+	order := ByPreference([]string{"userId", "b", "", "+1", "user_id", "A", "b", "1a"})
+	if want := []string{"b", "user_id", "", "+1", "1a", "A", "userId"}; !slices.Equal(order, want) {
+		t.Errorf("ByPreference: %q, want %q", order, want)
+	}
 }
