@@ -17,6 +17,12 @@ var leaves = map[coding.Kind]string{
 	coding.String: "String", coding.Bytes: "Bytes", coding.Time: "Time", coding.Raw: "Raw", coding.Any: "Any", coding.JSON: "JSON",
 }
 
+// direct are the encoder's own methods, and the type of their value.
+var direct = map[coding.Kind]struct{ name, of string }{
+	coding.Bool: {"Bool", "bool"}, coding.Int: {"Int", "int64"}, coding.Uint: {"Uint", "uint64"}, coding.String: {"String", "string"},
+	coding.Float32: {"Float32", "float32"}, coding.Float64: {"Float64", "float64"},
+}
+
 // nodes are those for kinds that need the function of their elements.
 var nodes = map[coding.Kind]string{
 	coding.Pointer: "Pointer", coding.Slice: "Slice", coding.Array: "Array",
@@ -65,12 +71,20 @@ func (x operand) whole(c *coding.Coder) jen.Code {
 
 // encodeCall is the statement that encodes x, of c's type:
 //
-//	codec.EncodeString(e, `,"id":`, &v.ID)
+//	e.String(`,"id":`, v.ID)
+//	e.Int(`,"amount":`, int64(v.Amount))
 //	encodeAddress(e, `,"address":`, &v.Address)
 //	codec.EncodeSlice(e, `,"items":`, &v.Items, encodeItem)
 func (f *file) encodeCall(c *coding.Coder, key jen.Code, x operand) *jen.Statement {
 	if c.Kind == coding.Own {
 		return jen.Add(x.selected).Dot("EncodeJSON").Call(jen.Id("e"), key)
+	}
+	if method := direct[c.Kind]; method.of != "" {
+		value := jen.Add(x.selected)
+		if types.TypeString(c.Type, nil) != method.of {
+			value = jen.Id(method.of).Parens(value)
+		}
+		return jen.Id("e").Dot(method.name).Call(key, value)
 	}
 	if c.Name != "" || leaves[c.Kind] != "" {
 		return f.encoder(c).Call(jen.Id("e"), key, x.pointer)
@@ -160,8 +174,8 @@ func recursive(c *coding.Coder, body ...jen.Code) []jen.Code {
 //
 //	func encodePayment(e *codec.Encoder, key string, v *Payment) {
 //		start := e.Open(key)
-//		codec.EncodeString(e, `,"charge_id":`, &v.ChargeID)
-//		codec.EncodeInt(e, `,"amount":`, &v.Amount)
+//		e.String(`,"charge_id":`, v.ChargeID)
+//		e.Int(`,"amount":`, v.Amount)
 //		e.Close(start)
 //	}
 //
@@ -235,7 +249,7 @@ func at(path []coding.Step, n int) *jen.Statement {
 // condition:
 //
 //	if v.Note != "" {
-//		codec.EncodeString(e, `,"note":`, &v.Note)
+//		e.String(`,"note":`, v.Note)
 //	}
 func (f *file) encodeField(field *coding.Field) []jen.Code {
 	name, err := json.Marshal(field.Name)

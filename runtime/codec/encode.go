@@ -115,7 +115,8 @@ func encodeMap[M ~map[K]T, K cmp.Ordered, T any](
 	for i := from; i < len(e.keys) && e.err == nil; i++ {
 		k := e.keys[i]
 		value = (*v)[back(k)]
-		e.buf = append(appendString(append(e.buf, ','), k), ':')
+		e.String(",", k)
+		e.buf = append(e.buf, ':')
 		encode(e, "", &value)
 	}
 	e.keys = e.keys[:from]

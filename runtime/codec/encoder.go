@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -45,7 +46,7 @@ func (e *Encoder) fail(err error) {
 
 // Open begins an object or array, and returns what Close is to be told.
 func (e *Encoder) Open(key string) int {
-	e.buf = append(e.buf, key...)
+	e.add(key)
 	return len(e.buf)
 }
 
@@ -56,12 +57,13 @@ func (e *Encoder) Close(start int) { e.close(start, '{', '}') }
 func (e *Encoder) CloseArray(start int) { e.close(start, '[', ']') }
 
 func (e *Encoder) close(start int, open, end byte) {
+	e.room(2)
 	if len(e.buf) == start {
-		e.buf = append(e.buf, open, end)
-		return
+		e.buf = e.buf[:start+1]
 	}
-	e.buf[start] = open
-	e.buf = append(e.buf, end)
+	n := len(e.buf)
+	e.buf = e.buf[:n+1]
+	e.buf[start], e.buf[n] = open, end
 }
 
 // cycleDepth is how deep a value of a type that contains itself may be before
@@ -100,25 +102,57 @@ func (e *Encoder) JSON(key string, v any) {
 		e.fail(err)
 		return
 	}
-	e.buf = append(append(e.buf, key...), data...)
+	e.add(key)
+	e.buf = append(e.buf, data...)
+}
+
+// room makes room for n more bytes.
+func (e *Encoder) room(n int) {
+	if cap(e.buf)-len(e.buf) < n {
+		e.buf = slices.Grow(e.buf, n)
+	}
+}
+
+// add appends s. Unlike append it stores no pointer where there is room, which
+// costs something while the garbage collector is at work.
+func (e *Encoder) add(s string) {
+	e.room(len(s))
+	n := len(e.buf)
+	e.buf = e.buf[:n+len(s)]
+	copy(e.buf[n:], s)
 }
 
 // Null encodes null.
-func (e *Encoder) Null(key string) { e.buf = append(append(e.buf, key...), "null"...) }
+func (e *Encoder) Null(key string) {
+	e.add(key)
+	e.add("null")
+}
 
 // Bool encodes v.
 func (e *Encoder) Bool(key string, v bool) {
-	e.buf = strconv.AppendBool(append(e.buf, key...), v)
+	e.add(key)
+	if v {
+		e.add("true")
+	} else {
+		e.add("false")
+	}
 }
+
+// maxInteger is how long an integer can be, in bytes.
+const maxInteger = 20
 
 // Int encodes v.
 func (e *Encoder) Int(key string, v int64) {
-	e.buf = strconv.AppendInt(append(e.buf, key...), v, 10)
+	e.add(key)
+	e.room(maxInteger)
+	e.buf = e.buf[:len(strconv.AppendInt(e.buf, v, 10))]
 }
 
 // Uint encodes v.
 func (e *Encoder) Uint(key string, v uint64) {
-	e.buf = strconv.AppendUint(append(e.buf, key...), v, 10)
+	e.add(key)
+	e.room(maxInteger)
+	e.buf = e.buf[:len(strconv.AppendUint(e.buf, v, 10))]
 }
 
 // Float64 encodes v. Infinities and NaN are an error.
@@ -139,20 +173,35 @@ func (e *Encoder) float(key string, v float64, bits int, exponent bool) {
 		e.fail(fmt.Errorf("%v has no JSON form", v))
 		return
 	}
-	b := append(e.buf, key...)
+	e.add(key)
 	if !exponent {
-		e.buf = strconv.AppendFloat(b, v, 'f', -1, bits)
+		e.buf = strconv.AppendFloat(e.buf, v, 'f', -1, bits)
 		return
 	}
-	b = strconv.AppendFloat(b, v, 'e', -1, bits)
+	b := strconv.AppendFloat(e.buf, v, 'e', -1, bits)
 	if n := len(b); b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 is e-9
 		b = append(b[:n-2], b[n-1])
 	}
 	e.buf = b
 }
 
-// String encodes v, with what HTML gives a meaning escaped.
-func (e *Encoder) String(key, v string) { e.buf = appendString(append(e.buf, key...), v) }
+// String encodes v, with what HTML gives a meaning escaped. It is copied first
+// and looked through then.
+func (e *Encoder) String(key, v string) {
+	n, k := len(e.buf), len(key)+1
+	e.room(k + len(v) + 1)
+	b := e.buf[n : n+k+len(v)+1]
+	copy(b, key)
+	b[k-1] = '"'
+	copy(b[k:], v)
+	end := len(b) - 1
+	b[end] = '"'
+	if i := firstSpecial(b[:end], k); i < end {
+		e.buf = appendEscaped(e.buf[:n+i], v, i-k)
+		return
+	}
+	e.buf = e.buf[:n+len(b)]
+}
 
 // Bytes encodes v in base64, nil as null.
 func (e *Encoder) Bytes(key string, v []byte) {
@@ -177,7 +226,17 @@ func (e *Encoder) Time(key string, v *time.Time) {
 
 // Text encodes a text that is valid JSON, without the white space between its
 // parts and with what HTML gives a meaning escaped.
-func (e *Encoder) Text(key, v string) { e.buf = appendCompact(append(e.buf, key...), v) }
+func (e *Encoder) Text(key, v string) {
+	e.add(key)
+	n := len(e.buf)
+	if len(v) > 1 && v[0] == '"' {
+		e.add(v)
+		if end := len(e.buf) - 1; firstSpecial(e.buf[:end], n+1) == end {
+			return
+		}
+	}
+	e.buf = appendCompact(e.buf[:n], v)
+}
 
 // Raw encodes a text that may be invalid, which is an error; nil is null.
 func (e *Encoder) Raw(key string, v []byte) {

@@ -7,41 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// Eight bytes are looked at together, as one number: a byte's highest bit is
-// set in the result if the byte is one of those that are looked for. Bytes above
-// it may be set by mistake, never below: the lowest counts.
+// Eight bytes are looked at together, as one number. In what the functions
+// below return, the lowest byte with its highest bit set is the first of those
+// that are looked for; what is above it means nothing.
 const (
 	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-	quote = '"' * ones
-	slash = '\\' * ones
+	lows  = 0x7f * ones
+	highs = 0x80 * ones
 )
 
-// equal tells the bytes of w that are those of the pattern.
-func equal(w, pattern uint64) uint64 {
-	w ^= pattern
-	return (w - ones) &^ w
-}
+// other has a byte's highest bit clear if the byte is the pattern's, and set if
+// it is another one of ASCII's.
+func other(w, pattern uint64) uint64 { return (w ^ pattern) + lows }
 
-// control tells the bytes of w below the space.
-func control(w uint64) uint64 { return (w - ' '*ones) &^ w }
+// printable has a byte's highest bit clear if it is below the space, and set if
+// it is another one of ASCII's.
+func printable(w uint64) uint64 { return w + (0x80-' ')*ones }
 
-// special tells the bytes of w that do not stand for themselves in a string
-// that is written: quotes, backslashes, control characters, <, > and &, and
-// those of other characters than ASCII's.
+// special tells the bytes that do not stand for themselves in a string that is
+// written: quotes, backslashes, control characters, <, > and &, and those of
+// other characters than ASCII's.
 func special(w uint64) uint64 {
-	return (equal(w|0x04*ones, '&'*ones) | equal(w|0x02*ones, '>'*ones) | equal(w, slash) | control(w) | w) & highs
+	return ^(other(w|0x04*ones, '&'*ones) & other(w|0x02*ones, '>'*ones) & other(w, '\\'*ones) & printable(w) &^ w) & highs
 }
 
-// appendString appends s as a JSON string, as json.Marshal does.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := len(dst)
-	dst = append(dst, s...)
-	if n := firstSpecial(dst, start); n < len(dst) {
-		return appendEscaped(dst[:n], s, n-start)
-	}
-	return append(dst, '"')
+// odd tells the bytes that do not stand for themselves in a string that is read,
+// or end it: quotes, backslashes, control characters, and those of other
+// characters than ASCII's.
+func odd(w uint64) uint64 {
+	return ^(other(w, '"'*ones) & other(w, '\\'*ones) & printable(w) &^ w) & highs
+}
+
+// oddASCII is odd without other characters than ASCII's.
+func oddASCII(w uint64) uint64 {
+	v := w & lows
+	return ^(other(v, '"'*ones)&other(v, '\\'*ones)&printable(v) | w) & highs
 }
 
 // firstSpecial returns the index of the first special byte of b from start, or

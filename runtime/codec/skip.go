@@ -99,8 +99,7 @@ func (d *Decoder) skipString() {
 // quote, a backslash, or a control character, or len(b).
 func firstInString(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		if m := (equal(w, quote) | equal(w, slash) | control(w)) & highs; m != 0 {
+		if m := oddASCII(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
 	}

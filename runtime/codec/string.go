@@ -58,8 +58,7 @@ func (d *Decoder) stringText() ([]byte, bool) {
 	i := start
 	var m uint64
 	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		if m = (equal(w, quote) | equal(w, slash) | control(w) | w) & highs; m != 0 {
+		if m = odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			i += bits.TrailingZeros64(m) / 8
 			break
 		}

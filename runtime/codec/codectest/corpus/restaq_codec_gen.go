@@ -630,15 +630,15 @@ func decodeNothingIn(d *codec.Decoder, in *nothingIn) {
 
 func encodeBasicsIn(e *codec.Encoder, key string, in *basicsIn) {
 	start := e.Open(key)
-	codec.EncodeInt(e, ",", &in.a)
-	codec.EncodeString(e, ",", &in.b)
-	codec.EncodeBool(e, ",", &in.c)
-	codec.EncodeFloat64(e, ",", &in.d)
+	e.Int(",", int64(in.a))
+	e.String(",", in.b)
+	e.Bool(",", in.c)
+	e.Float64(",", in.d)
 	codec.EncodeBytes(e, ",", &in.e)
 	codec.EncodeTime(e, ",", &in.f)
-	codec.EncodeInt(e, ",", &in.g)
+	e.Int(",", int64(in.g))
 	encodeStringPointer(e, ",", &in.h)
-	codec.EncodeUint(e, ",", &in.i)
+	e.Uint(",", uint64(in.i))
 	e.CloseArray(start)
 }
 
@@ -667,22 +667,22 @@ func decodeBasicsIn(d *codec.Decoder, in *basicsIn) {
 func encodeOmitted(e *codec.Encoder, key string, v *Omitted) {
 	start := e.Open(key)
 	if v.Int != 0 {
-		codec.EncodeInt(e, `,"int":`, &v.Int)
+		e.Int(`,"int":`, int64(v.Int))
 	}
 	if v.Uint != 0 {
-		codec.EncodeUint(e, `,"uint":`, &v.Uint)
+		e.Uint(`,"uint":`, uint64(v.Uint))
 	}
 	if v.Float != 0 {
-		codec.EncodeFloat64(e, `,"float":`, &v.Float)
+		e.Float64(`,"float":`, v.Float)
 	}
 	if v.Float32 != 0 {
-		codec.EncodeFloat32(e, `,"float32":`, &v.Float32)
+		e.Float32(`,"float32":`, v.Float32)
 	}
 	if v.String != "" {
-		codec.EncodeString(e, `,"string":`, &v.String)
+		e.String(`,"string":`, v.String)
 	}
 	if v.Bool {
-		codec.EncodeBool(e, `,"bool":`, &v.Bool)
+		e.Bool(`,"bool":`, v.Bool)
 	}
 	if len(v.Slice) != 0 {
 		encodeIntSlice(e, `,"slice":`, &v.Slice)
@@ -707,10 +707,10 @@ func encodeOmitted(e *codec.Encoder, key string, v *Omitted) {
 		codec.EncodeBytes(e, `,"bytes":`, &v.Bytes)
 	}
 	if v.Last != 0 {
-		codec.EncodeInt(e, `,"last":`, &v.Last)
+		e.Int(`,"last":`, int64(v.Last))
 	}
 	if v.LastFlag {
-		codec.EncodeBool(e, `,"flag":`, &v.LastFlag)
+		e.Bool(`,"flag":`, bool(v.LastFlag))
 	}
 	e.Close(start)
 }
@@ -793,16 +793,16 @@ func decodeIntPointer(d *codec.Decoder, v **int) {
 func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	start := e.Open(key)
 	if v.Int != 0 {
-		codec.EncodeInt(e, `,"int":`, &v.Int)
+		e.Int(`,"int":`, int64(v.Int))
 	}
 	if v.Float != 0 {
-		codec.EncodeFloat64(e, `,"float":`, &v.Float)
+		e.Float64(`,"float":`, v.Float)
 	}
 	if v.String != "" {
-		codec.EncodeString(e, `,"string":`, &v.String)
+		e.String(`,"string":`, string(v.String))
 	}
 	if v.Bool {
-		codec.EncodeBool(e, `,"bool":`, &v.Bool)
+		e.Bool(`,"bool":`, v.Bool)
 	}
 	if v.Slice != nil {
 		encodeIntSlice(e, `,"slice":`, &v.Slice)
@@ -908,7 +908,7 @@ func decodeForeignDay(d *codec.Decoder, v *foreign.Day) {
 
 func encodeForeignMaybe(e *codec.Encoder, key string, v *foreign.Maybe) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"N":`, &v.N)
+	e.Int(`,"N":`, int64(v.N))
 	e.Close(start)
 }
 
@@ -929,8 +929,8 @@ func encodeLeaf(e *codec.Encoder, key string, v *Leaf) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"id":`, &v.ID)
-	codec.EncodeFloat64(e, `,"score":`, &v.Score)
+	e.String(`,"id":`, v.ID)
+	e.Float64(`,"score":`, v.Score)
 	e.Close(start)
 }
 
@@ -950,15 +950,15 @@ func decodeLeaf(d *codec.Decoder, v *Leaf) {
 func encodeCommas(e *codec.Encoder, key string, v *Commas) {
 	start := e.Open(key)
 	if v.A != 0 {
-		codec.EncodeInt(e, `,"a":`, &v.A)
+		e.Int(`,"a":`, int64(v.A))
 	}
-	codec.EncodeInt(e, `,"b":`, &v.B)
+	e.Int(`,"b":`, int64(v.B))
 	if v.C != 0 {
-		codec.EncodeInt(e, `,"c":`, &v.C)
+		e.Int(`,"c":`, int64(v.C))
 	}
-	codec.EncodeInt(e, `,"d":`, &v.D)
+	e.Int(`,"d":`, int64(v.D))
 	if v.E != 0 {
-		codec.EncodeInt(e, `,"e":`, &v.E)
+		e.Int(`,"e":`, int64(v.E))
 	}
 	e.Close(start)
 }
@@ -985,10 +985,10 @@ func decodeCommas(d *codec.Decoder, v *Commas) {
 func encodeAllOmitted(e *codec.Encoder, key string, v *AllOmitted) {
 	start := e.Open(key)
 	if v.A != 0 {
-		codec.EncodeInt(e, `,"a":`, &v.A)
+		e.Int(`,"a":`, int64(v.A))
 	}
 	if v.B != "" {
-		codec.EncodeString(e, `,"b":`, &v.B)
+		e.String(`,"b":`, v.B)
 	}
 	e.Close(start)
 }
@@ -1008,23 +1008,23 @@ func decodeAllOmitted(d *codec.Decoder, v *AllOmitted) {
 
 func encodeNumbers(e *codec.Encoder, key string, v *Numbers) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"I":`, &v.I)
-	codec.EncodeInt(e, `,"I8":`, &v.I8)
-	codec.EncodeInt(e, `,"I16":`, &v.I16)
-	codec.EncodeInt(e, `,"I32":`, &v.I32)
-	codec.EncodeInt(e, `,"I64":`, &v.I64)
-	codec.EncodeUint(e, `,"U":`, &v.U)
-	codec.EncodeUint(e, `,"U8":`, &v.U8)
-	codec.EncodeUint(e, `,"U16":`, &v.U16)
-	codec.EncodeUint(e, `,"U32":`, &v.U32)
-	codec.EncodeUint(e, `,"U64":`, &v.U64)
-	codec.EncodeUint(e, `,"Ptr":`, &v.Ptr)
-	codec.EncodeFloat32(e, `,"F32":`, &v.F32)
-	codec.EncodeFloat64(e, `,"F64":`, &v.F64)
-	codec.EncodeInt(e, `,"L":`, &v.L)
+	e.Int(`,"I":`, int64(v.I))
+	e.Int(`,"I8":`, int64(v.I8))
+	e.Int(`,"I16":`, int64(v.I16))
+	e.Int(`,"I32":`, int64(v.I32))
+	e.Int(`,"I64":`, v.I64)
+	e.Uint(`,"U":`, uint64(v.U))
+	e.Uint(`,"U8":`, uint64(v.U8))
+	e.Uint(`,"U16":`, uint64(v.U16))
+	e.Uint(`,"U32":`, uint64(v.U32))
+	e.Uint(`,"U64":`, v.U64)
+	e.Uint(`,"Ptr":`, uint64(v.Ptr))
+	e.Float32(`,"F32":`, v.F32)
+	e.Float64(`,"F64":`, v.F64)
+	e.Int(`,"L":`, int64(v.L))
 	codec.EncodeJSON(e, `,"Num":`, &v.Num)
-	codec.EncodeInt(e, `,"Dur":`, &v.Dur)
-	codec.EncodeInt(e, `,"Rune":`, &v.Rune)
+	e.Int(`,"Dur":`, int64(v.Dur))
+	e.Int(`,"Rune":`, int64(v.Rune))
 	e.Close(start)
 }
 
@@ -1073,16 +1073,16 @@ func decodeNumbers(d *codec.Decoder, v *Numbers) {
 
 func encodeTexts(e *codec.Encoder, key string, v *Texts) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Plain":`, &v.Plain)
-	codec.EncodeString(e, `,"Named":`, &v.Named)
-	codec.EncodeString(e, `,"\u003c\u0026\u003e":`, &v.HTML)
-	codec.EncodeString(e, `,"grüße":`, &v.Accent)
-	codec.EncodeString(e, `,"K":`, &v.Kelvin)
-	codec.EncodeString(e, `,"k":`, &v.K)
-	codec.EncodeString(e, `,"a_name_that_is_rather_long_as_names_go_but_valid":`, &v.Long)
-	codec.EncodeString(e, `,"-":`, &v.Dash)
-	codec.EncodeString(e, `,"ID":`, &v.Upper)
-	codec.EncodeString(e, `,"id":`, &v.Lower)
+	e.String(`,"Plain":`, v.Plain)
+	e.String(`,"Named":`, string(v.Named))
+	e.String(`,"\u003c\u0026\u003e":`, v.HTML)
+	e.String(`,"grüße":`, v.Accent)
+	e.String(`,"K":`, v.Kelvin)
+	e.String(`,"k":`, v.K)
+	e.String(`,"a_name_that_is_rather_long_as_names_go_but_valid":`, v.Long)
+	e.String(`,"-":`, v.Dash)
+	e.String(`,"ID":`, v.Upper)
+	e.String(`,"id":`, v.Lower)
 	e.Close(start)
 }
 
@@ -1166,22 +1166,22 @@ func decodeQuoted(d *codec.Decoder, v *Quoted) {
 
 func encodeOuter(e *codec.Encoder, key string, v *Outer) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"id":`, &v.Middle.Base.ID)
-	codec.EncodeInt(e, `,"Deep":`, &v.Middle.Base.Deep)
+	e.String(`,"id":`, v.Middle.Base.ID)
+	e.Int(`,"Deep":`, int64(v.Middle.Base.Deep))
 	if v.Middle.Side != nil && v.Middle.Side.Left != 0 {
-		codec.EncodeInt(e, `,"left":`, &v.Middle.Side.Left)
+		e.Int(`,"left":`, int64(v.Middle.Side.Left))
 	}
 	if v.Middle.Side != nil {
 		encodeIntPointer(e, `,"Right":`, &v.Middle.Side.Right)
 	}
-	codec.EncodeString(e, `,"Shade":`, &v.Middle.Shade)
-	codec.EncodeInt(e, `,"shown":`, &v.hidden.Shown)
+	e.String(`,"Shade":`, v.Middle.Shade)
+	e.Int(`,"shown":`, int64(v.hidden.Shown))
 	encodeBase(e, `,"named":`, &v.Named)
 	if v.Tagged != nil {
 		encodeTagged(e, `,"tagged":`, v.Tagged)
 	}
-	codec.EncodeInt(e, `,"Level":`, &v.Level)
-	codec.EncodeString(e, `,"id2":`, &v.ID2)
+	e.Int(`,"Level":`, int64(v.Level))
+	e.String(`,"id2":`, v.ID2)
 	e.Close(start)
 }
 
@@ -1218,9 +1218,9 @@ func decodeOuter(d *codec.Decoder, v *Outer) {
 
 func encodeBase(e *codec.Encoder, key string, v *Base) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"id":`, &v.ID)
-	codec.EncodeString(e, `,"Shade":`, &v.Shade)
-	codec.EncodeInt(e, `,"Deep":`, &v.Deep)
+	e.String(`,"id":`, v.ID)
+	e.String(`,"Shade":`, v.Shade)
+	e.Int(`,"Deep":`, int64(v.Deep))
 	e.Close(start)
 }
 
@@ -1245,7 +1245,7 @@ func encodeTagged(e *codec.Encoder, key string, v *Tagged) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"T":`, &v.T)
+	e.Int(`,"T":`, int64(v.T))
 	e.Close(start)
 }
 
@@ -1262,7 +1262,7 @@ func decodeTagged(d *codec.Decoder, v *Tagged) {
 
 func encodeClash(e *codec.Encoder, key string, v *Clash) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Name":`, &v.ClashB.Other)
+	e.String(`,"Name":`, v.ClashB.Other)
 	e.Close(start)
 }
 
@@ -1535,8 +1535,8 @@ func encodeStruct2(e *codec.Encoder, key string, v *struct {
 	B int
 }) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"A":`, &v.A)
-	codec.EncodeInt(e, `,"B":`, &v.B)
+	e.Int(`,"A":`, int64(v.A))
+	e.Int(`,"B":`, int64(v.B))
 	e.Close(start)
 }
 
@@ -1642,9 +1642,9 @@ func encodeForeignOpen(e *codec.Encoder, key string, v *foreign.Open) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.Level != 0 {
-		codec.EncodeInt(e, `,"level":`, &v.Level)
+		e.Int(`,"level":`, int64(v.Level))
 	}
 	if v.Inner != nil {
 		encodeForeignOpen(e, `,"inner":`, v.Inner)
@@ -1685,7 +1685,7 @@ func encodePayload(e *codec.Encoder, key string, v *Payload) {
 	if !v.Time.IsZero() {
 		v.Time.EncodeJSON(e, `,"time":`)
 	}
-	codec.EncodeInt(e, `,"unix":`, &v.Unix)
+	e.Int(`,"unix":`, int64(v.Unix))
 	if v.TimePtr != nil {
 		codec.EncodePointer(e, `,"time_ptr":`, &v.TimePtr, payload.EncodeValue)
 	}
@@ -1758,7 +1758,7 @@ func encodeNode(e *codec.Encoder, key string, v *Node) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"name":`, &v.Name)
+	e.String(`,"name":`, v.Name)
 	if v.Next != nil {
 		encodeNodePointer(e, `,"next":`, &v.Next)
 	}
@@ -1886,8 +1886,8 @@ func decodeListPairStringInt(d *codec.Decoder, v *List[Pair[string, int]]) {
 
 func encodePairStringInt(e *codec.Encoder, key string, v *Pair[string, int]) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Key":`, &v.Key)
-	codec.EncodeInt(e, `,"Value":`, &v.Value)
+	e.String(`,"Key":`, v.Key)
+	e.Int(`,"Value":`, int64(v.Value))
 	e.Close(start)
 }
 
@@ -1944,7 +1944,7 @@ func decodeListLeafPointer(d *codec.Decoder, v *List[*Leaf]) {
 
 func encodePairWordListOpen(e *codec.Encoder, key string, v *Pair[Word, List[foreign.Open]]) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Key":`, &v.Key)
+	e.String(`,"Key":`, string(v.Key))
 	encodeListOpen(e, `,"Value":`, &v.Value)
 	e.Close(start)
 }
@@ -2043,7 +2043,7 @@ func encodeStruct4(e *codec.Encoder, key string, v *struct {
 	}
 }) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"a":`, &v.A)
+	e.Int(`,"a":`, int64(v.A))
 	encodeStruct3(e, `,"B":`, &v.B)
 	e.Close(start)
 }
@@ -2070,7 +2070,7 @@ func encodeStruct3(e *codec.Encoder, key string, v *struct {
 	C string
 }) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"C":`, &v.C)
+	e.String(`,"C":`, v.C)
 	e.Close(start)
 }
 
