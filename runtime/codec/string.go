@@ -46,7 +46,7 @@ func (d *Decoder) grow(n int) bool {
 		return false
 	}
 	d.text.Reset()
-	d.text.Grow(max(n, min((len(d.data)-d.pos)/2, maxPiece)))
+	d.text.Grow(max(n, min((len(d.data)-d.pos)/4+32, maxPiece)))
 	return true
 }
 
