@@ -60,7 +60,7 @@ var shipCodec = restaq.Codec[shipIn, restaq.None]{
 
 func encodeReserveIn(e *codec.Encoder, key string, in *reserveIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.order)
+	e.String(",", in.order)
 	e.CloseArray(start)
 }
 
@@ -96,7 +96,7 @@ func decodePackIn(d *codec.Decoder, in *packIn) {
 
 func encodeShipIn(e *codec.Encoder, key string, in *shipIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.label)
+	e.String(",", in.label)
 	e.CloseArray(start)
 }
 
@@ -108,8 +108,8 @@ func decodeShipIn(d *codec.Decoder, in *shipIn) {
 
 func encodeOrder(e *codec.Encoder, key string, v *Order) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"id":`, &v.ID)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.String(`,"id":`, v.ID)
+	e.Int(`,"amount":`, v.Amount)
 	e.Close(start)
 }
 
@@ -128,9 +128,9 @@ func decodeOrder(d *codec.Decoder, v *Order) {
 
 func encodePayment(e *codec.Encoder, key string, v *Payment) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"order":`, &v.Order)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec.EncodeInt(e, `,"fee":`, &v.Fee)
+	e.String(`,"order":`, v.Order)
+	e.Int(`,"amount":`, v.Amount)
+	e.Int(`,"fee":`, v.Fee)
 	e.Close(start)
 }
 

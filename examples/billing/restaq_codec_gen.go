@@ -1104,8 +1104,8 @@ func decodeCalculateFeeIn(d *codec.Decoder, in *calculateFeeIn) {
 
 func encodeSendReceiptIn(e *codec.Encoder, key string, in *sendReceiptIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.customer)
-	codec.EncodeInt(e, ",", &in.amount)
+	e.String(",", in.customer)
+	e.Int(",", in.amount)
 	e.CloseArray(start)
 }
 
@@ -1119,8 +1119,8 @@ func decodeSendReceiptIn(d *codec.Decoder, in *sendReceiptIn) {
 
 func encodeNotifyFulfillmentIn(e *codec.Encoder, key string, in *notifyFulfillmentIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.chargeID)
-	codec.EncodeInt(e, ",", &in.netAmount)
+	e.String(",", in.chargeID)
+	e.Int(",", in.netAmount)
 	e.CloseArray(start)
 }
 
@@ -1134,9 +1134,9 @@ func decodeNotifyFulfillmentIn(d *codec.Decoder, in *notifyFulfillmentIn) {
 
 func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
-	codec.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
+	e.Int(`,"amount":`, v.Amount)
+	e.Int(`,"amount_captured":`, v.AmountCaptured)
+	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
@@ -1146,26 +1146,26 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
-	codec.EncodeBool(e, `,"captured":`, &v.Captured)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Bool(`,"captured":`, v.Captured)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodeBool(e, `,"disputed":`, &v.Disputed)
+	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.Level3 != nil {
 		encodeStripeLevel3(e, `,"level3":`, v.Level3)
 	}
-	codec.EncodeBool(e, `,"livemode":`, &v.Livemode)
+	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
-	codec.EncodeBool(e, `,"paid":`, &v.Paid)
+	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
@@ -1181,7 +1181,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	if !v.Redaction.IsZero() {
 		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	}
-	codec.EncodeBool(e, `,"refunded":`, &v.Refunded)
+	e.Bool(`,"refunded":`, v.Refunded)
 	if !v.Refunds.IsZero() {
 		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	}
@@ -1191,7 +1191,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
 	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
@@ -1410,7 +1410,7 @@ func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
 		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
 	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
-	codec.EncodeString(e, `,"merchant_reference":`, &v.MerchantReference)
+	e.String(`,"merchant_reference":`, v.MerchantReference)
 	if v.ShippingAddressZip != nil {
 		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
 	}
@@ -1447,8 +1447,8 @@ func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
 func encodeStripeLevel3LineItems(e *codec.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
-	codec.EncodeString(e, `,"product_code":`, &v.ProductCode)
-	codec.EncodeString(e, `,"product_description":`, &v.ProductDescription)
+	e.String(`,"product_code":`, v.ProductCode)
+	e.String(`,"product_description":`, v.ProductDescription)
 	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
 	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
 	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
@@ -1497,7 +1497,7 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
 	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -1725,7 +1725,7 @@ func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.Pa
 	if v.Twint != nil {
 		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.Upi != nil {
 		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
 	}
@@ -2116,7 +2116,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"count":`, &v.Count)
+	e.Int(`,"count":`, v.Count)
 	e.Close(start)
 }
 
@@ -2410,7 +2410,7 @@ func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"tax_id":`, &v.TaxID)
+	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -2448,8 +2448,8 @@ func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *strip
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	if v.ExtendedAuthorization != nil {
 		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
 	}
@@ -2597,7 +2597,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2618,7 +2618,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2639,7 +2639,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2683,7 +2683,7 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key 
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
 	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -2708,7 +2708,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2725,7 +2725,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 
 func encodeStripePaymentMethodDetailsCardNetworkToken(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardNetworkToken) {
 	start := e.Open(key)
-	codec.EncodeBool(e, `,"used":`, &v.Used)
+	e.Bool(`,"used":`, v.Used)
 	e.Close(start)
 }
 
@@ -2746,8 +2746,8 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"maximum_amount_capturable":`, &v.MaximumAmountCapturable)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2770,7 +2770,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2854,7 +2854,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	if v.VisaCheckout != nil {
 		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
 	}
@@ -2987,15 +2987,15 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
 	if !v.Iin.IsZero() {
 		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	}
-	codec.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
+	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	}
@@ -3006,7 +3006,7 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
-	codec.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
+	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
 	if v.Reader != nil {
@@ -3159,7 +3159,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *cod
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -3270,7 +3270,7 @@ func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"bank":`, string(v.Bank))
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -3347,8 +3347,8 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"account_number":`, &v.AccountNumber)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"account_number":`, v.AccountNumber)
+	e.String(`,"bank":`, string(v.Bank))
 	if v.BankCode != nil {
 		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	}
@@ -3432,8 +3432,8 @@ func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
@@ -3864,13 +3864,13 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string,
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
-	codec.EncodeString(e, `,"bank_code":`, &v.BankCode)
-	codec.EncodeString(e, `,"bank_name":`, &v.BankName)
-	codec.EncodeString(e, `,"branch_code":`, &v.BranchCode)
+	e.String(`,"bank_code":`, v.BankCode)
+	e.String(`,"bank_name":`, v.BankName)
+	e.String(`,"branch_code":`, v.BranchCode)
 	if v.ExpectedDebitDate != nil {
 		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"last4":`, &v.Last4)
+	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
 }
@@ -4064,7 +4064,7 @@ func encodeStripePaypalSellerProtection(e *codec.Encoder, key string, v *stripe.
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"dispute_categories":`, &v.DisputeCategories, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4623,8 +4623,8 @@ func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, k
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"presentment_amount":`, &v.PresentmentAmount)
-	codec.EncodeString(e, `,"presentment_currency":`, &v.PresentmentCurrency)
+	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
+	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
 	e.Close(start)
 }
 
@@ -4666,7 +4666,7 @@ func decodeStripeRadarRadarOptions(d *codec.Decoder, v *stripe.RadarRadarOptions
 
 func encodeStripeChargeAPIResourceRedaction(e *codec.Encoder, key string, v *stripe.ChargeAPIResourceRedaction) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4684,9 +4684,9 @@ func decodeStripeChargeAPIResourceRedaction(d *codec.Decoder, v *stripe.ChargeAP
 func encodeStripeChargeRefunds(e *codec.Encoder, key string, v *stripe.ChargeRefunds) {
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"data":`, &v.Data, encodeStripeRefund)
-	codec.EncodeBool(e, `,"has_more":`, &v.HasMore)
-	codec.EncodeString(e, `,"object":`, &v.Object)
-	codec.EncodeString(e, `,"url":`, &v.URL)
+	e.Bool(`,"has_more":`, v.HasMore)
+	e.String(`,"object":`, v.Object)
+	e.String(`,"url":`, v.URL)
 	e.Close(start)
 }
 
@@ -4709,11 +4709,11 @@ func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
 
 func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, v.Amount)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	v.Charge.EncodeJSON(e, `,"charge":`)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
 	if v.Description != nil {
@@ -4728,7 +4728,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.FailureReason != nil {
 		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.InstructionsEmail != nil {
 		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
 	}
@@ -4736,7 +4736,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.NextAction != nil {
 		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
 	}
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
 	if v.PendingReason != nil {
@@ -4920,7 +4920,7 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.UsBankTransfer != nil {
 		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
 	}
@@ -5084,7 +5084,7 @@ func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *s
 	if v.ReferenceType != nil {
 		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -5423,7 +5423,7 @@ func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.Refund
 	if v.DisplayDetails != nil {
 		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -5447,7 +5447,7 @@ func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v 
 	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
-	codec.EncodeInt(e, `,"expires_at":`, &v.ExpiresAt)
+	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
 	e.Close(start)
 }
 
@@ -5466,8 +5466,8 @@ func decodeStripeRefundNextActionDisplayDetails(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeEmailSent(e *codec.Encoder, key string, v *stripe.EmailSent) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"email_sent_at":`, &v.EmailSentAt)
-	codec.EncodeString(e, `,"email_sent_to":`, &v.EmailSentTo)
+	e.Int(`,"email_sent_at":`, int64(v.EmailSentAt))
+	e.String(`,"email_sent_to":`, v.EmailSentTo)
 	e.Close(start)
 }
 
@@ -5553,9 +5553,9 @@ func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferDa
 
 func encodePayment(e *codec.Encoder, key string, v *Payment) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"chargeId":`, &v.ChargeID)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.String(`,"chargeId":`, v.ChargeID)
+	e.Int(`,"amount":`, v.Amount)
+	e.String(`,"currency":`, v.Currency)
 	e.Close(start)
 }
 
@@ -5576,8 +5576,8 @@ func decodePayment(d *codec.Decoder, v *Payment) {
 
 func encodeFee(e *codec.Encoder, key string, v *Fee) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"feeAmount":`, &v.FeeAmount)
-	codec.EncodeInt(e, `,"netAmount":`, &v.NetAmount)
+	e.Int(`,"feeAmount":`, v.FeeAmount)
+	e.Int(`,"netAmount":`, v.NetAmount)
 	e.Close(start)
 }
 

@@ -462,8 +462,8 @@ var announceCodec = restaq.Codec[announceIn, restaq.None]{
 
 func encodeLinkIssuesIn(e *codec.Encoder, key string, in *linkIssuesIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.commit)
-	codec.EncodeString(e, ",", &in.message)
+	e.String(",", in.commit)
+	e.String(",", in.message)
 	e.CloseArray(start)
 }
 
@@ -477,8 +477,8 @@ func decodeLinkIssuesIn(d *codec.Decoder, in *linkIssuesIn) {
 
 func encodeBuildImageIn(e *codec.Encoder, key string, in *buildImageIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.repository)
-	codec.EncodeString(e, ",", &in.commit)
+	e.String(",", in.repository)
+	e.String(",", in.commit)
 	e.CloseArray(start)
 }
 
@@ -493,7 +493,7 @@ func decodeBuildImageIn(d *codec.Decoder, in *buildImageIn) {
 func encodeDeployIn(e *codec.Encoder, key string, in *deployIn) {
 	start := e.Open(key)
 	encodeImage(e, ",", &in.image)
-	codec.EncodeString(e, ",", &in.region)
+	e.String(",", in.region)
 	e.CloseArray(start)
 }
 
@@ -507,8 +507,8 @@ func decodeDeployIn(d *codec.Decoder, in *deployIn) {
 
 func encodeRemovePreviewIn(e *codec.Encoder, key string, in *removePreviewIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.repository)
-	codec.EncodeInt(e, ",", &in.number)
+	e.String(",", in.repository)
+	e.Int(",", in.number)
 	e.CloseArray(start)
 }
 
@@ -522,7 +522,7 @@ func decodeRemovePreviewIn(d *codec.Decoder, in *removePreviewIn) {
 
 func encodeAnnounceIn(e *codec.Encoder, key string, in *announceIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.version)
+	e.String(",", in.version)
 	e.CloseArray(start)
 }
 
@@ -534,8 +534,8 @@ func decodeAnnounceIn(d *codec.Decoder, in *announceIn) {
 
 func encodeImage(e *codec.Encoder, key string, v *Image) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"repository":`, &v.Repository)
-	codec.EncodeString(e, `,"commit":`, &v.Commit)
+	e.String(`,"repository":`, v.Repository)
+	e.String(`,"commit":`, v.Commit)
 	e.Close(start)
 }
 

@@ -67,7 +67,7 @@ var byPointerCodec = restaq.Codec[byPointerIn, restaq.None]{
 
 func encodeByNameIn(e *codec.Encoder, key string, in *byNameIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.name)
+	e.String(",", in.name)
 	e.CloseArray(start)
 }
 
@@ -79,8 +79,8 @@ func decodeByNameIn(d *codec.Decoder, in *byNameIn) {
 
 func encodeByLowerIn(e *codec.Encoder, key string, in *byLowerIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.name)
-	codec.EncodeString(e, ",", &in.region)
+	e.String(",", in.name)
+	e.String(",", string(in.region))
 	e.CloseArray(start)
 }
 
@@ -94,7 +94,7 @@ func decodeByLowerIn(d *codec.Decoder, in *byLowerIn) {
 
 func encodeByIndexIn(e *codec.Encoder, key string, in *byIndexIn) {
 	start := e.Open(key)
-	codec.EncodeInt(e, ",", &in.index)
+	e.Int(",", int64(in.index))
 	e.CloseArray(start)
 }
 
@@ -106,7 +106,7 @@ func decodeByIndexIn(d *codec.Decoder, in *byIndexIn) {
 
 func encodeByLevelIn(e *codec.Encoder, key string, in *byLevelIn) {
 	start := e.Open(key)
-	codec.EncodeUint(e, ",", &in.level)
+	e.Uint(",", uint64(in.level))
 	e.CloseArray(start)
 }
 
@@ -155,7 +155,7 @@ func encodeBatch(e *codec.Encoder, key string, v *Batch) {
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"names":`, &v.Names, codec.EncodeString)
-	codec.EncodeString(e, `,"region":`, &v.Region)
+	e.String(`,"region":`, string(v.Region))
 	e.Close(start)
 }
 

@@ -59,7 +59,7 @@ var totalCodec = restaq.Codec[totalIn, int64]{
 
 func encodeDeskReserveIn(e *codec.Encoder, key string, in *deskReserveIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.what)
+	e.String(",", in.what)
 	e.CloseArray(start)
 }
 
@@ -71,8 +71,8 @@ func decodeDeskReserveIn(d *codec.Decoder, in *deskReserveIn) {
 
 func encodeInvoiceIn(e *codec.Encoder, key string, in *invoiceIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.id)
-	codec.EncodeInt(e, ",", &in.cents)
+	e.String(",", in.id)
+	e.Int(",", in.cents)
 	encodeStringSlice(e, ",", &in.lines)
 	encodeIntByString(e, ",", &in.counts)
 	e.CloseArray(start)
@@ -92,8 +92,8 @@ func decodeInvoiceIn(d *codec.Decoder, in *invoiceIn) {
 
 func encodeTotalIn(e *codec.Encoder, key string, in *totalIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.arg1)
-	codec.EncodeInt(e, ",", &in.cents)
+	e.String(",", in.arg1)
+	e.Int(",", in.cents)
 	e.CloseArray(start)
 }
 

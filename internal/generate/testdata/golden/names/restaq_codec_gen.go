@@ -1045,8 +1045,8 @@ var stepCodec = restaq2.Codec[stepIn, restaq2.None]{
 
 func encodeCtxIn(e *codec2.Encoder, key string, in *ctxIn) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, ",", &in.in)
-	codec2.EncodeInt(e, ",", &in.in3)
+	e.Int(",", int64(in.in))
+	e.Int(",", int64(in.in3))
 	e.CloseArray(start)
 }
 
@@ -1060,8 +1060,8 @@ func decodeCtxIn(d *codec2.Decoder, in *ctxIn) {
 
 func encodeUnnamedIn(e *codec2.Encoder, key string, in *unnamedIn) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, ",", &in.arg1)
-	codec2.EncodeString(e, ",", &in.arg2)
+	e.Int(",", int64(in.arg1))
+	e.String(",", in.arg2)
 	e.CloseArray(start)
 }
 
@@ -1076,9 +1076,9 @@ func decodeUnnamedIn(d *codec2.Decoder, in *unnamedIn) {
 func encodeShadowIn(e *codec2.Encoder, key string, in *shadowIn) {
 	start := e.Open(key)
 	encodeMoneyPrice(e, ",", &in.stripe)
-	codec2.EncodeString(e, ",", &in.restaq)
-	codec2.EncodeInt(e, ",", &in.errValue)
-	codec2.EncodeInt(e, ",", &in.in)
+	e.String(",", in.restaq)
+	e.Int(",", int64(in.errValue))
+	e.Int(",", int64(in.in))
 	e.CloseArray(start)
 }
 
@@ -1096,7 +1096,7 @@ func decodeShadowIn(d *codec2.Decoder, in *shadowIn) {
 
 func encodeOutIn(e *codec2.Encoder, key string, in *outIn) {
 	start := e.Open(key)
-	codec2.EncodeString(e, ",", &in.in)
+	e.String(",", in.in)
 	e.CloseArray(start)
 }
 
@@ -1108,7 +1108,7 @@ func decodeOutIn(d *codec2.Decoder, in *outIn) {
 
 func encodeStepIn(e *codec2.Encoder, key string, in *stepIn) {
 	start := e.Open(key)
-	codec2.EncodeString(e, ",", &in.ctxValue)
+	e.String(",", in.ctxValue)
 	encodeStripeCharge(e, ",", &in.arg2)
 	e.CloseArray(start)
 }
@@ -1123,9 +1123,9 @@ func decodeStepIn(d *codec2.Decoder, in *stepIn) {
 
 func encodeMoneyPrice(e *codec2.Encoder, key string, v *money.Price) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, int64(v.Amount))
 	if v.Currency != "" {
-		codec2.EncodeString(e, `,"currency":`, &v.Currency)
+		e.String(`,"currency":`, v.Currency)
 	}
 	e.Close(start)
 }
@@ -1145,9 +1145,9 @@ func decodeMoneyPrice(d *codec2.Decoder, v *money.Price) {
 
 func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec2.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
-	codec2.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
+	e.Int(`,"amount":`, v.Amount)
+	e.Int(`,"amount_captured":`, v.AmountCaptured)
+	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec2.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec2.EncodeInt)
@@ -1157,26 +1157,26 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec2.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec2.EncodeString)
-	codec2.EncodeBool(e, `,"captured":`, &v.Captured)
-	codec2.EncodeInt(e, `,"created":`, &v.Created)
-	codec2.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Bool(`,"captured":`, v.Captured)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec2.EncodePointer(e, `,"description":`, &v.Description, codec2.EncodeString)
-	codec2.EncodeBool(e, `,"disputed":`, &v.Disputed)
+	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	codec2.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec2.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
-	codec2.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.Level3 != nil {
 		encodeStripeLevel3(e, `,"level3":`, v.Level3)
 	}
-	codec2.EncodeBool(e, `,"livemode":`, &v.Livemode)
+	e.Bool(`,"livemode":`, v.Livemode)
 	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
-	codec2.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
-	codec2.EncodeBool(e, `,"paid":`, &v.Paid)
+	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec2.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec2.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
@@ -1192,7 +1192,7 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	if !v.Redaction.IsZero() {
 		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	}
-	codec2.EncodeBool(e, `,"refunded":`, &v.Refunded)
+	e.Bool(`,"refunded":`, v.Refunded)
 	if !v.Refunds.IsZero() {
 		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	}
@@ -1202,7 +1202,7 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec2.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec2.EncodeString)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
@@ -1421,7 +1421,7 @@ func encodeStripeLevel3(e *codec2.Encoder, key string, v *stripe.Level3) {
 		codec2.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec2.EncodeString)
 	}
 	codec2.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
-	codec2.EncodeString(e, `,"merchant_reference":`, &v.MerchantReference)
+	e.String(`,"merchant_reference":`, v.MerchantReference)
 	if v.ShippingAddressZip != nil {
 		codec2.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec2.EncodeString)
 	}
@@ -1458,8 +1458,8 @@ func decodeStripeLevel3(d *codec2.Decoder, v *stripe.Level3) {
 func encodeStripeLevel3LineItems(e *codec2.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec2.EncodeInt)
-	codec2.EncodeString(e, `,"product_code":`, &v.ProductCode)
-	codec2.EncodeString(e, `,"product_description":`, &v.ProductDescription)
+	e.String(`,"product_code":`, v.ProductCode)
+	e.String(`,"product_description":`, v.ProductDescription)
 	codec2.EncodePointer(e, `,"quantity":`, &v.Quantity, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec2.EncodeInt)
@@ -1508,7 +1508,7 @@ func encodeStripeChargeOutcome(e *codec2.Encoder, key string, v *stripe.ChargeOu
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
 	codec2.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec2.EncodeString)
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -1736,7 +1736,7 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 	if v.Twint != nil {
 		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
 	}
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.Upi != nil {
 		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
 	}
@@ -2127,7 +2127,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"count":`, &v.Count)
+	e.Int(`,"count":`, v.Count)
 	e.Close(start)
 }
 
@@ -2421,7 +2421,7 @@ func encodeStripePaymentMethodDetailsBoleto(e *codec2.Encoder, key string, v *st
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"tax_id":`, &v.TaxID)
+	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -2459,8 +2459,8 @@ func encodeStripePaymentMethodDetailsCard(e *codec2.Encoder, key string, v *stri
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
-	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	if v.ExtendedAuthorization != nil {
 		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
 	}
@@ -2608,7 +2608,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2629,7 +2629,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2650,7 +2650,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2694,7 +2694,7 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec2.Encoder, key
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"count":`, &v.Count, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"interval":`, &v.Interval, codec2.EncodeString)
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -2719,7 +2719,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2736,7 +2736,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 
 func encodeStripePaymentMethodDetailsCardNetworkToken(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardNetworkToken) {
 	start := e.Open(key)
-	codec2.EncodeBool(e, `,"used":`, &v.Used)
+	e.Bool(`,"used":`, v.Used)
 	e.Close(start)
 }
 
@@ -2757,8 +2757,8 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"maximum_amount_capturable":`, &v.MaximumAmountCapturable)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2781,7 +2781,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2865,7 +2865,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec2.Encoder, key string, v
 	if len(v.SamsungPay) != 0 {
 		codec2.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	if v.VisaCheckout != nil {
 		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
 	}
@@ -2998,15 +2998,15 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec2.Encoder, key string, 
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
 	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
-	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
 	if !v.Iin.IsZero() {
 		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	}
-	codec2.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
+	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	}
@@ -3017,7 +3017,7 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec2.Encoder, key string, 
 	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
-	codec2.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
+	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
 	if v.Reader != nil {
@@ -3170,7 +3170,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *cod
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -3281,7 +3281,7 @@ func encodeStripePaymentMethodDetailsFpx(e *codec2.Encoder, key string, v *strip
 	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
-	codec2.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"bank":`, string(v.Bank))
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -3358,8 +3358,8 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec2.Encoder, key strin
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"account_number":`, &v.AccountNumber)
-	codec2.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"account_number":`, v.AccountNumber)
+	e.String(`,"bank":`, string(v.Bank))
 	if v.BankCode != nil {
 		codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
 	}
@@ -3443,8 +3443,8 @@ func encodeStripePaymentMethodDetailsInteracPresent(e *codec2.Encoder, key strin
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
 	}
 	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
-	codec2.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec2.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
@@ -3875,13 +3875,13 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec2.Encoder, key string
 	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec2.EncodeString)
-	codec2.EncodeString(e, `,"bank_code":`, &v.BankCode)
-	codec2.EncodeString(e, `,"bank_name":`, &v.BankName)
-	codec2.EncodeString(e, `,"branch_code":`, &v.BranchCode)
+	e.String(`,"bank_code":`, v.BankCode)
+	e.String(`,"bank_name":`, v.BankName)
+	e.String(`,"branch_code":`, v.BranchCode)
 	if v.ExpectedDebitDate != nil {
 		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
 	}
-	codec2.EncodeString(e, `,"last4":`, &v.Last4)
+	e.String(`,"last4":`, v.Last4)
 	codec2.EncodePointer(e, `,"suffix":`, &v.Suffix, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4075,7 +4075,7 @@ func encodeStripePaypalSellerProtection(e *codec2.Encoder, key string, v *stripe
 	}
 	start := e.Open(key)
 	codec2.EncodeSlice(e, `,"dispute_categories":`, &v.DisputeCategories, codec2.EncodeString)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4634,8 +4634,8 @@ func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec2.Encoder, 
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"presentment_amount":`, &v.PresentmentAmount)
-	codec2.EncodeString(e, `,"presentment_currency":`, &v.PresentmentCurrency)
+	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
+	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
 	e.Close(start)
 }
 
@@ -4677,7 +4677,7 @@ func decodeStripeRadarRadarOptions(d *codec2.Decoder, v *stripe.RadarRadarOption
 
 func encodeStripeChargeAPIResourceRedaction(e *codec2.Encoder, key string, v *stripe.ChargeAPIResourceRedaction) {
 	start := e.Open(key)
-	codec2.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4695,9 +4695,9 @@ func decodeStripeChargeAPIResourceRedaction(d *codec2.Decoder, v *stripe.ChargeA
 func encodeStripeChargeRefunds(e *codec2.Encoder, key string, v *stripe.ChargeRefunds) {
 	start := e.Open(key)
 	codec2.EncodeSlice(e, `,"data":`, &v.Data, encodeStripeRefund)
-	codec2.EncodeBool(e, `,"has_more":`, &v.HasMore)
-	codec2.EncodeString(e, `,"object":`, &v.Object)
-	codec2.EncodeString(e, `,"url":`, &v.URL)
+	e.Bool(`,"has_more":`, v.HasMore)
+	e.String(`,"object":`, v.Object)
+	e.String(`,"url":`, v.URL)
 	e.Close(start)
 }
 
@@ -4720,11 +4720,11 @@ func decodeStripeChargeRefunds(d *codec2.Decoder, v *stripe.ChargeRefunds) {
 
 func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, v.Amount)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	v.Charge.EncodeJSON(e, `,"charge":`)
-	codec2.EncodeInt(e, `,"created":`, &v.Created)
-	codec2.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec2.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec2.EncodeString)
 	if v.Description != nil {
@@ -4739,7 +4739,7 @@ func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	if v.FailureReason != nil {
 		codec2.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec2.EncodeString)
 	}
-	codec2.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.InstructionsEmail != nil {
 		codec2.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec2.EncodeString)
 	}
@@ -4747,7 +4747,7 @@ func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	if v.NextAction != nil {
 		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
 	}
-	codec2.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
 	if v.PendingReason != nil {
@@ -4931,7 +4931,7 @@ func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stri
 	if len(v.Twint) != 0 {
 		codec2.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.UsBankTransfer != nil {
 		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
 	}
@@ -5095,7 +5095,7 @@ func encodeStripeRefundDestinationDetailsCard(e *codec2.Encoder, key string, v *
 	if v.ReferenceType != nil {
 		codec2.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec2.EncodeString)
 	}
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -5434,7 +5434,7 @@ func encodeStripeRefundNextAction(e *codec2.Encoder, key string, v *stripe.Refun
 	if v.DisplayDetails != nil {
 		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
 	}
-	codec2.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -5458,7 +5458,7 @@ func encodeStripeRefundNextActionDisplayDetails(e *codec2.Encoder, key string, v
 	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
-	codec2.EncodeInt(e, `,"expires_at":`, &v.ExpiresAt)
+	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
 	e.Close(start)
 }
 
@@ -5477,8 +5477,8 @@ func decodeStripeRefundNextActionDisplayDetails(d *codec2.Decoder, v *stripe.Ref
 
 func encodeStripeEmailSent(e *codec2.Encoder, key string, v *stripe.EmailSent) {
 	start := e.Open(key)
-	codec2.EncodeInt(e, `,"email_sent_at":`, &v.EmailSentAt)
-	codec2.EncodeString(e, `,"email_sent_to":`, &v.EmailSentTo)
+	e.Int(`,"email_sent_at":`, int64(v.EmailSentAt))
+	e.String(`,"email_sent_to":`, v.EmailSentTo)
 	e.Close(start)
 }
 

@@ -58,8 +58,8 @@ var rowsCodec = restaq.Codec[struct{}, int]{
 
 func encodeBookIn(e *codec.Encoder, key string, in *bookIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.charge)
-	codec.EncodeInt(e, ",", &in.amount)
+	e.String(",", in.charge)
+	e.Int(",", in.amount)
 	e.CloseArray(start)
 }
 
@@ -74,7 +74,7 @@ func decodeBookIn(d *codec.Decoder, in *bookIn) {
 func encodeInsertIn(e *codec.Encoder, key string, in *insertIn) {
 	start := e.Open(key)
 	encodePayment(e, ",", &in.tx)
-	codec.EncodeString(e, ",", &in.in)
+	e.String(",", in.in)
 	e.CloseArray(start)
 }
 
@@ -88,8 +88,8 @@ func decodeInsertIn(d *codec.Decoder, in *insertIn) {
 
 func encodePayment(e *codec.Encoder, key string, v *Payment) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"charge":`, &v.Charge)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.String(`,"charge":`, v.Charge)
+	e.Int(`,"amount":`, v.Amount)
 	e.Close(start)
 }
 

@@ -1216,7 +1216,7 @@ func decodeNodeIn(d *codec.Decoder, in *nodeIn) {
 func encodeClockIn(e *codec.Encoder, key string, in *clockIn) {
 	start := e.Open(key)
 	codec.EncodeTime(e, ",", &in.t)
-	codec.EncodeInt(e, ",", &in.d)
+	e.Int(",", int64(in.d))
 	e.CloseArray(start)
 }
 
@@ -1359,9 +1359,9 @@ func decodePriceSlice(d *codec.Decoder, v *[]money.Price) {
 
 func encodeMoneyPrice(e *codec.Encoder, key string, v *money.Price) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, int64(v.Amount))
 	if v.Currency != "" {
-		codec.EncodeString(e, `,"currency":`, &v.Currency)
+		e.String(`,"currency":`, v.Currency)
 	}
 	e.Close(start)
 }
@@ -1381,7 +1381,7 @@ func decodeMoneyPrice(d *codec.Decoder, v *money.Price) {
 
 func encodePairStringPairIntBoolSlice(e *codec.Encoder, key string, v *Pair[string, []Pair[int, bool]]) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Key":`, &v.Key)
+	e.String(`,"Key":`, v.Key)
 	codec.EncodeSlice(e, `,"Value":`, &v.Value, encodePairIntBool)
 	e.Close(start)
 }
@@ -1401,8 +1401,8 @@ func decodePairStringPairIntBoolSlice(d *codec.Decoder, v *Pair[string, []Pair[i
 
 func encodePairIntBool(e *codec.Encoder, key string, v *Pair[int, bool]) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"Key":`, &v.Key)
-	codec.EncodeBool(e, `,"Value":`, &v.Value)
+	e.Int(`,"Key":`, int64(v.Key))
+	e.Bool(`,"Value":`, v.Value)
 	e.Close(start)
 }
 
@@ -1444,11 +1444,11 @@ func encodeNode(e *codec.Encoder, key string, v *Node) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"Name":`, &v.Name)
+	e.String(`,"Name":`, v.Name)
 	if len(v.Kids) != 0 {
 		codec.EncodeSlice(e, `,"Kids":`, &v.Kids, encodeNodePointer)
 	}
-	codec.EncodeInt(e, `,"Depth":`, &v.base.Depth)
+	e.Int(`,"Depth":`, int64(v.base.Depth))
 	e.Close(start)
 	e.Leave()
 }
@@ -1488,7 +1488,7 @@ func encodeStruct(e *codec.Encoder, key string, v *struct {
 	A int `json:"a"`
 }) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"a":`, &v.A)
+	e.Int(`,"a":`, int64(v.A))
 	e.Close(start)
 }
 
@@ -1517,7 +1517,7 @@ func encodeStruct2(e *codec.Encoder, key string, v *struct {
 	Sum int
 }) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"Sum":`, &v.Sum)
+	e.Int(`,"Sum":`, int64(v.Sum))
 	e.Close(start)
 }
 
@@ -1552,7 +1552,7 @@ func decodeOddSlice(d *codec.Decoder, v *[]Odd) {
 
 func encodeOdd(e *codec.Encoder, key string, v *Odd) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"N":`, &v.N)
+	e.Int(`,"N":`, int64(v.N))
 	e.Close(start)
 }
 
@@ -1573,9 +1573,9 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
-	codec.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
+	e.Int(`,"amount":`, v.Amount)
+	e.Int(`,"amount_captured":`, v.AmountCaptured)
+	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
@@ -1585,26 +1585,26 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
-	codec.EncodeBool(e, `,"captured":`, &v.Captured)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Bool(`,"captured":`, v.Captured)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodeBool(e, `,"disputed":`, &v.Disputed)
+	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.Level3 != nil {
 		encodeStripeLevel3(e, `,"level3":`, v.Level3)
 	}
-	codec.EncodeBool(e, `,"livemode":`, &v.Livemode)
+	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
-	codec.EncodeBool(e, `,"paid":`, &v.Paid)
+	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
@@ -1620,7 +1620,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	if !v.Redaction.IsZero() {
 		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	}
-	codec.EncodeBool(e, `,"refunded":`, &v.Refunded)
+	e.Bool(`,"refunded":`, v.Refunded)
 	if !v.Refunds.IsZero() {
 		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	}
@@ -1630,7 +1630,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
 	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
@@ -1849,7 +1849,7 @@ func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
 		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
 	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
-	codec.EncodeString(e, `,"merchant_reference":`, &v.MerchantReference)
+	e.String(`,"merchant_reference":`, v.MerchantReference)
 	if v.ShippingAddressZip != nil {
 		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
 	}
@@ -1886,8 +1886,8 @@ func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
 func encodeStripeLevel3LineItems(e *codec.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
-	codec.EncodeString(e, `,"product_code":`, &v.ProductCode)
-	codec.EncodeString(e, `,"product_description":`, &v.ProductDescription)
+	e.String(`,"product_code":`, v.ProductCode)
+	e.String(`,"product_description":`, v.ProductDescription)
 	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
 	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
 	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
@@ -1936,7 +1936,7 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
 	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -2164,7 +2164,7 @@ func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.Pa
 	if v.Twint != nil {
 		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.Upi != nil {
 		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
 	}
@@ -2555,7 +2555,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"count":`, &v.Count)
+	e.Int(`,"count":`, v.Count)
 	e.Close(start)
 }
 
@@ -2849,7 +2849,7 @@ func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"tax_id":`, &v.TaxID)
+	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -2887,8 +2887,8 @@ func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *strip
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	if v.ExtendedAuthorization != nil {
 		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
 	}
@@ -3036,7 +3036,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3057,7 +3057,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3078,7 +3078,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3122,7 +3122,7 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key 
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
 	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -3147,7 +3147,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3164,7 +3164,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 
 func encodeStripePaymentMethodDetailsCardNetworkToken(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardNetworkToken) {
 	start := e.Open(key)
-	codec.EncodeBool(e, `,"used":`, &v.Used)
+	e.Bool(`,"used":`, v.Used)
 	e.Close(start)
 }
 
@@ -3185,8 +3185,8 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"maximum_amount_capturable":`, &v.MaximumAmountCapturable)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3209,7 +3209,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -3293,7 +3293,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	if v.VisaCheckout != nil {
 		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
 	}
@@ -3426,15 +3426,15 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
 	if !v.Iin.IsZero() {
 		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	}
-	codec.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
+	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	}
@@ -3445,7 +3445,7 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
-	codec.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
+	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
 	if v.Reader != nil {
@@ -3598,7 +3598,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *cod
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -3709,7 +3709,7 @@ func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"bank":`, string(v.Bank))
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -3786,8 +3786,8 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"account_number":`, &v.AccountNumber)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"account_number":`, v.AccountNumber)
+	e.String(`,"bank":`, string(v.Bank))
 	if v.BankCode != nil {
 		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	}
@@ -3871,8 +3871,8 @@ func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
@@ -4303,13 +4303,13 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string,
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
-	codec.EncodeString(e, `,"bank_code":`, &v.BankCode)
-	codec.EncodeString(e, `,"bank_name":`, &v.BankName)
-	codec.EncodeString(e, `,"branch_code":`, &v.BranchCode)
+	e.String(`,"bank_code":`, v.BankCode)
+	e.String(`,"bank_name":`, v.BankName)
+	e.String(`,"branch_code":`, v.BranchCode)
 	if v.ExpectedDebitDate != nil {
 		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"last4":`, &v.Last4)
+	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
 }
@@ -4503,7 +4503,7 @@ func encodeStripePaypalSellerProtection(e *codec.Encoder, key string, v *stripe.
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"dispute_categories":`, &v.DisputeCategories, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -5062,8 +5062,8 @@ func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, k
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"presentment_amount":`, &v.PresentmentAmount)
-	codec.EncodeString(e, `,"presentment_currency":`, &v.PresentmentCurrency)
+	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
+	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
 	e.Close(start)
 }
 
@@ -5105,7 +5105,7 @@ func decodeStripeRadarRadarOptions(d *codec.Decoder, v *stripe.RadarRadarOptions
 
 func encodeStripeChargeAPIResourceRedaction(e *codec.Encoder, key string, v *stripe.ChargeAPIResourceRedaction) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -5123,9 +5123,9 @@ func decodeStripeChargeAPIResourceRedaction(d *codec.Decoder, v *stripe.ChargeAP
 func encodeStripeChargeRefunds(e *codec.Encoder, key string, v *stripe.ChargeRefunds) {
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"data":`, &v.Data, encodeStripeRefund)
-	codec.EncodeBool(e, `,"has_more":`, &v.HasMore)
-	codec.EncodeString(e, `,"object":`, &v.Object)
-	codec.EncodeString(e, `,"url":`, &v.URL)
+	e.Bool(`,"has_more":`, v.HasMore)
+	e.String(`,"object":`, v.Object)
+	e.String(`,"url":`, v.URL)
 	e.Close(start)
 }
 
@@ -5148,11 +5148,11 @@ func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
 
 func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, v.Amount)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	v.Charge.EncodeJSON(e, `,"charge":`)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
 	if v.Description != nil {
@@ -5167,7 +5167,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.FailureReason != nil {
 		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.InstructionsEmail != nil {
 		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
 	}
@@ -5175,7 +5175,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.NextAction != nil {
 		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
 	}
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
 	if v.PendingReason != nil {
@@ -5359,7 +5359,7 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.UsBankTransfer != nil {
 		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
 	}
@@ -5523,7 +5523,7 @@ func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *s
 	if v.ReferenceType != nil {
 		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -5862,7 +5862,7 @@ func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.Refund
 	if v.DisplayDetails != nil {
 		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -5886,7 +5886,7 @@ func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v 
 	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
-	codec.EncodeInt(e, `,"expires_at":`, &v.ExpiresAt)
+	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
 	e.Close(start)
 }
 
@@ -5905,8 +5905,8 @@ func decodeStripeRefundNextActionDisplayDetails(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeEmailSent(e *codec.Encoder, key string, v *stripe.EmailSent) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"email_sent_at":`, &v.EmailSentAt)
-	codec.EncodeString(e, `,"email_sent_to":`, &v.EmailSentTo)
+	e.Int(`,"email_sent_at":`, int64(v.EmailSentAt))
+	e.String(`,"email_sent_to":`, v.EmailSentTo)
 	e.Close(start)
 }
 

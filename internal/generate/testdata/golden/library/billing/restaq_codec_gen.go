@@ -1069,8 +1069,8 @@ func decodeRecordPaymentIn(d *codec.Decoder, in *recordPaymentIn) {
 
 func encodeSendReceiptIn(e *codec.Encoder, key string, in *sendReceiptIn) {
 	start := e.Open(key)
-	codec.EncodeString(e, ",", &in.charge)
-	codec.EncodeInt(e, ",", &in.amount)
+	e.String(",", in.charge)
+	e.Int(",", in.amount)
 	e.CloseArray(start)
 }
 
@@ -1084,9 +1084,9 @@ func decodeSendReceiptIn(d *codec.Decoder, in *sendReceiptIn) {
 
 func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
-	codec.EncodeInt(e, `,"amount_captured":`, &v.AmountCaptured)
-	codec.EncodeInt(e, `,"amount_refunded":`, &v.AmountRefunded)
+	e.Int(`,"amount":`, v.Amount)
+	e.Int(`,"amount_captured":`, v.AmountCaptured)
+	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
@@ -1096,26 +1096,26 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
-	codec.EncodeBool(e, `,"captured":`, &v.Captured)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Bool(`,"captured":`, v.Captured)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodeBool(e, `,"disputed":`, &v.Disputed)
+	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.Level3 != nil {
 		encodeStripeLevel3(e, `,"level3":`, v.Level3)
 	}
-	codec.EncodeBool(e, `,"livemode":`, &v.Livemode)
+	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.OnBehalfOf.EncodeJSON(e, `,"on_behalf_of":`)
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
-	codec.EncodeBool(e, `,"paid":`, &v.Paid)
+	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
@@ -1131,7 +1131,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	if !v.Redaction.IsZero() {
 		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	}
-	codec.EncodeBool(e, `,"refunded":`, &v.Refunded)
+	e.Bool(`,"refunded":`, v.Refunded)
 	if !v.Refunds.IsZero() {
 		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	}
@@ -1141,7 +1141,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
 	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
@@ -1360,7 +1360,7 @@ func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
 		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
 	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
-	codec.EncodeString(e, `,"merchant_reference":`, &v.MerchantReference)
+	e.String(`,"merchant_reference":`, v.MerchantReference)
 	if v.ShippingAddressZip != nil {
 		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
 	}
@@ -1397,8 +1397,8 @@ func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
 func encodeStripeLevel3LineItems(e *codec.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
-	codec.EncodeString(e, `,"product_code":`, &v.ProductCode)
-	codec.EncodeString(e, `,"product_description":`, &v.ProductDescription)
+	e.String(`,"product_code":`, v.ProductCode)
+	e.String(`,"product_description":`, v.ProductDescription)
 	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
 	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
 	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
@@ -1447,7 +1447,7 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
 	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -1675,7 +1675,7 @@ func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.Pa
 	if v.Twint != nil {
 		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.Upi != nil {
 		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
 	}
@@ -2066,7 +2066,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"count":`, &v.Count)
+	e.Int(`,"count":`, v.Count)
 	e.Close(start)
 }
 
@@ -2360,7 +2360,7 @@ func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"tax_id":`, &v.TaxID)
+	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -2398,8 +2398,8 @@ func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *strip
 	if !v.Description.IsZero() {
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	if v.ExtendedAuthorization != nil {
 		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
 	}
@@ -2547,7 +2547,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2568,7 +2568,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2589,7 +2589,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2633,7 +2633,7 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key 
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
 	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -2658,7 +2658,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2675,7 +2675,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticap
 
 func encodeStripePaymentMethodDetailsCardNetworkToken(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardNetworkToken) {
 	start := e.Open(key)
-	codec.EncodeBool(e, `,"used":`, &v.Used)
+	e.Bool(`,"used":`, v.Used)
 	e.Close(start)
 }
 
@@ -2696,8 +2696,8 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"maximum_amount_capturable":`, &v.MaximumAmountCapturable)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2720,7 +2720,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -2804,7 +2804,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	if v.VisaCheckout != nil {
 		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
 	}
@@ -2937,15 +2937,15 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
 	if !v.Iin.IsZero() {
 		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	}
-	codec.EncodeBool(e, `,"incremental_authorization_supported":`, &v.IncrementalAuthorizationSupported)
+	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	if !v.Issuer.IsZero() {
 		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	}
@@ -2956,7 +2956,7 @@ func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
-	codec.EncodeBool(e, `,"overcapture_supported":`, &v.OvercaptureSupported)
+	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
 	if v.Reader != nil {
@@ -3109,7 +3109,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *cod
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -3220,7 +3220,7 @@ func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"bank":`, string(v.Bank))
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -3297,8 +3297,8 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeString(e, `,"account_number":`, &v.AccountNumber)
-	codec.EncodeString(e, `,"bank":`, &v.Bank)
+	e.String(`,"account_number":`, v.AccountNumber)
+	e.String(`,"bank":`, string(v.Bank))
 	if v.BankCode != nil {
 		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	}
@@ -3382,8 +3382,8 @@ func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string
 		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
 	}
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
-	codec.EncodeInt(e, `,"exp_month":`, &v.ExpMonth)
-	codec.EncodeInt(e, `,"exp_year":`, &v.ExpYear)
+	e.Int(`,"exp_month":`, v.ExpMonth)
+	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
@@ -3814,13 +3814,13 @@ func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string,
 	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
-	codec.EncodeString(e, `,"bank_code":`, &v.BankCode)
-	codec.EncodeString(e, `,"bank_name":`, &v.BankName)
-	codec.EncodeString(e, `,"branch_code":`, &v.BranchCode)
+	e.String(`,"bank_code":`, v.BankCode)
+	e.String(`,"bank_name":`, v.BankName)
+	e.String(`,"branch_code":`, v.BranchCode)
 	if v.ExpectedDebitDate != nil {
 		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"last4":`, &v.Last4)
+	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
 }
@@ -4014,7 +4014,7 @@ func encodeStripePaypalSellerProtection(e *codec.Encoder, key string, v *stripe.
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"dispute_categories":`, &v.DisputeCategories, codec.EncodeString)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4573,8 +4573,8 @@ func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, k
 		return
 	}
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"presentment_amount":`, &v.PresentmentAmount)
-	codec.EncodeString(e, `,"presentment_currency":`, &v.PresentmentCurrency)
+	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
+	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
 	e.Close(start)
 }
 
@@ -4616,7 +4616,7 @@ func decodeStripeRadarRadarOptions(d *codec.Decoder, v *stripe.RadarRadarOptions
 
 func encodeStripeChargeAPIResourceRedaction(e *codec.Encoder, key string, v *stripe.ChargeAPIResourceRedaction) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"status":`, &v.Status)
+	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
 }
 
@@ -4634,9 +4634,9 @@ func decodeStripeChargeAPIResourceRedaction(d *codec.Decoder, v *stripe.ChargeAP
 func encodeStripeChargeRefunds(e *codec.Encoder, key string, v *stripe.ChargeRefunds) {
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"data":`, &v.Data, encodeStripeRefund)
-	codec.EncodeBool(e, `,"has_more":`, &v.HasMore)
-	codec.EncodeString(e, `,"object":`, &v.Object)
-	codec.EncodeString(e, `,"url":`, &v.URL)
+	e.Bool(`,"has_more":`, v.HasMore)
+	e.String(`,"object":`, v.Object)
+	e.String(`,"url":`, v.URL)
 	e.Close(start)
 }
 
@@ -4659,11 +4659,11 @@ func decodeStripeChargeRefunds(d *codec.Decoder, v *stripe.ChargeRefunds) {
 
 func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.Int(`,"amount":`, v.Amount)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	v.Charge.EncodeJSON(e, `,"charge":`)
-	codec.EncodeInt(e, `,"created":`, &v.Created)
-	codec.EncodeString(e, `,"currency":`, &v.Currency)
+	e.Int(`,"created":`, int64(v.Created))
+	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
 	if v.Description != nil {
@@ -4678,7 +4678,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.FailureReason != nil {
 		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"id":`, &v.ID)
+	e.String(`,"id":`, v.ID)
 	if v.InstructionsEmail != nil {
 		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
 	}
@@ -4686,7 +4686,7 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	if v.NextAction != nil {
 		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
 	}
-	codec.EncodeString(e, `,"object":`, &v.Object)
+	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
 	if v.PendingReason != nil {
@@ -4870,7 +4870,7 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	if v.UsBankTransfer != nil {
 		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
 	}
@@ -5034,7 +5034,7 @@ func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *s
 	if v.ReferenceType != nil {
 		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
 
@@ -5373,7 +5373,7 @@ func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.Refund
 	if v.DisplayDetails != nil {
 		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
 	}
-	codec.EncodeString(e, `,"type":`, &v.Type)
+	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -5397,7 +5397,7 @@ func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v 
 	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
-	codec.EncodeInt(e, `,"expires_at":`, &v.ExpiresAt)
+	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
 	e.Close(start)
 }
 
@@ -5416,8 +5416,8 @@ func decodeStripeRefundNextActionDisplayDetails(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeEmailSent(e *codec.Encoder, key string, v *stripe.EmailSent) {
 	start := e.Open(key)
-	codec.EncodeInt(e, `,"email_sent_at":`, &v.EmailSentAt)
-	codec.EncodeString(e, `,"email_sent_to":`, &v.EmailSentTo)
+	e.Int(`,"email_sent_at":`, int64(v.EmailSentAt))
+	e.String(`,"email_sent_to":`, v.EmailSentTo)
 	e.Close(start)
 }
 
@@ -5503,8 +5503,8 @@ func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferDa
 
 func encodePayment(e *codec.Encoder, key string, v *Payment) {
 	start := e.Open(key)
-	codec.EncodeString(e, `,"charge_id":`, &v.ChargeID)
-	codec.EncodeInt(e, `,"amount":`, &v.Amount)
+	e.String(`,"charge_id":`, v.ChargeID)
+	e.Int(`,"amount":`, v.Amount)
 	e.Close(start)
 }
 
