@@ -109,6 +109,7 @@ WHERE h.text = ANY ($1::text[])`
 
 // Claim begins the next attempts of due executions.
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
+	s.endStopped(ctx)
 	c.Handlers = slices.Compact(slices.Sorted(slices.Values(c.Handlers)))
 	claimed, err := s.claim(ctx, c, true, pgtype.UUID{})
 	if tooLong(err) {

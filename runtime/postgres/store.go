@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -65,6 +67,8 @@ type Store struct {
 	// session says that connections keep what is set in them.
 	session bool
 
+	looked atomic.Int64 // when it was looked for sessions of stopped processes, by Unix nanoseconds
+
 	// limits are the settings that bound transactions.
 	limits []string
 
@@ -120,6 +124,7 @@ func newStore(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, errors.New("config: needs a URL or a Pool, and not both")
 	}
 	s := &Store{pool: cfg.Pool, schema: cfg.Schema}
+	s.looked.Store(time.Now().UnixNano())
 	if s.pool != nil {
 		s.know(s.pool.Config().ConnConfig)
 		return s, nil

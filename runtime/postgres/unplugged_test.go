@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	restaq "github.com/restaq/restaq/runtime"
 )
 
 // unplug pulls a connection's plug: from now on it hears nothing, not even that
@@ -101,6 +103,54 @@ func TestAnUnpluggedProcessHoldsNoLock(t *testing.T) {
 		}
 	}
 	t.Logf("free after %v", time.Since(start))
+}
+
+// A process is stopped in the middle of sending: its kernel answers for it, and
+// the server waits for the rest. Whoever looks for work ends that.
+func TestAStoppedProcessHoldsNoLock(t *testing.T) {
+	t.Parallel()
+	s, admin, leases := many(t, 1)
+	ctx := t.Context()
+	lane, err := s.writePool.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := lane.Hijack()
+	defer conn.PgConn().Conn().Close()
+	unsynced(t, conn, `SELECT execution FROM restaq.work WHERE execution = '`+leases[0].Execution+`' FOR UPDATE`)
+	bystander, err := pgx.ConnectConfig(ctx, s.connConfig().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bystander.PgConn().Conn().Close()
+	unsynced(t, bystander, `SELECT execution FROM restaq.execution`)
+	if _, err := admin.Exec(ctx, `SELECT pg_sleep($1)`, (deadAfter + time.Second).Seconds()); err != nil {
+		t.Fatal(err)
+	}
+	s.looked.Store(time.Now().UnixNano())
+	claim := restaq.Claim{Owner: "other", Lease: time.Minute, Handlers: []string{"none"}, Limit: 1}
+	ended := func(conn *pgx.Conn) bool {
+		gone, err := one[bool](ctx, admin, `SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1)`, int32(conn.PgConn().PID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gone
+	}
+	if _, err := s.Claim(ctx, claim); err != nil || ended(conn) {
+		t.Errorf("ended: %t, %v, though it had just been looked", ended(conn), err)
+	}
+	s.looked.Store(0)
+	if _, err := s.Claim(ctx, claim); err != nil {
+		t.Error(err)
+	}
+	for start := time.Now(); !ended(conn); {
+		if time.Since(start) > patience {
+			t.Fatal("the stopped session is still there")
+		}
+	}
+	if ended(bystander) {
+		t.Error("a session that has only read was ended")
+	}
 }
 
 // unsynced has the server run a statement and wait for what follows.
