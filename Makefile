@@ -13,7 +13,7 @@ SOAK = 10m
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
 .DEFAULT_GOAL = help
-.PHONY: help generate test race fuzz schemas soak lint check-generated examples demo bench
+.PHONY: help generate test race fuzz schemas soak lint check-generated examples demo compare-events bench
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ examples: ## run the examples' tests
 
 demo: ## show deliveries, a failure, retries and a restart, in seconds
 	go run ./examples/billing -demo
+
+compare-events: ## print how other generators do on GitHub's schema
+	go -C bench run ./events
 
 bench: ## measure the generator and the runtime, and print rows
 	go -C bench run .
