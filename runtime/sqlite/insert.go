@@ -73,22 +73,19 @@ func lookup(query queryFunc, source, eventID string, payload bool) (*restaq.Stor
 }
 
 // outColumns are those of restaq_execution as x that callers see, the event
-// aside.
-const outColumns = `x.id, x.handler, x.status, x.attempts, x.created_at, x.finished_at, x.due_at, x.error, x.step`
+// aside. Without an execution the id is empty.
+const outColumns = `coalesce(x.id, ''), coalesce(x.handler, ''), coalesce(x.status, ''), coalesce(x.attempts, 0),
+	x.created_at, x.finished_at, x.due_at, coalesce(x.error, ''), coalesce(x.step, '')`
 
-// addExecution scans a row that ends with outColumns. It has no execution if
-// an outer join found none.
+// addExecution scans a row that ends with outColumns.
 func addExecution(found *restaq.StoredEvent, rows rows, before ...any) error {
 	var e execution
-	var id, handler, status, failure, step sql.NullString
-	var attempts sql.NullInt64
-	err := rows.Scan(append(before, &id, &handler, &status, &attempts,
-		moment{&e.CreatedAt}, moment{&e.FinishedAt}, moment{&e.due}, &failure, &step)...)
-	if err != nil || !id.Valid {
+	err := rows.Scan(append(before, &e.ID, &e.Handler, &e.Status, &e.Attempts,
+		moment{&e.CreatedAt}, moment{&e.FinishedAt}, moment{&e.due}, &e.Error, &e.Step)...)
+	if err != nil || e.ID == "" {
 		return err
 	}
-	e.ID, e.Handler, e.Status, e.Attempts = id.String, handler.String, restaq.Status(status.String), int(attempts.Int64)
-	e.Error, e.Step, e.Event = failure.String, step.String, found.Event.Ref()
+	e.Event = found.Event.Ref()
 	found.Executions = append(found.Executions, e.out())
 	return nil
 }
