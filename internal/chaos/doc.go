@@ -21,6 +21,21 @@
 //   - no row that was ever read has changed or gone;
 //   - what a person asked for has happened.
 //
+// What is done to them, and by which tests:
+//
+//	kill -9 of workers, at points and at random       TestKillAtEveryPoint, TestKillAtRandom
+//	kill -9 of the server, all connections ended      TestServerIsKilledAndStartsAgain, TestConnectionsAreTerminated
+//	full disks                                        TestDiskIsFullSQLite, TestDiskIsFullPostgres
+//	answers lost, cut, swallowed, delayed             TestAnswersAreLost, TestNetworkFails, TestPartition
+//	silence of a client before COMMIT                 TestSilenceBeforeACommitHoldsNothingUp
+//	SIGSTOP beyond the lease, SIGCONT                 TestStoppedWorkerIsRefusedWhenItWakesUp, TestWorkersStopAtRandom
+//	SIGSTOP of whoever writes to an SQLite file       TestStoppedWriterOfAFileIsInEverybodysWay
+//	clocks and time zones apart                       TestClocksDiffer, TestRetryIsDueByTheDatabasesClock
+//	one event to two workers at once                  TestTwinDeliveries
+//	SIGTERM in a step; workers come and go            TestTerminatedWorkerGivesItsWorkBack, TestWorkersComeAndGo
+//	a downstream that says when to come back          TestRetryStorm
+//	PgBouncer; a serializable default                 TestBehindPgBouncer, TestSerializableByDefault
+//
 // A step whose process died between its return and its record may run once
 // more; nothing else may.
 //
