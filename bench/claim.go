@@ -5,36 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/restaq/restaq/internal/pgtest"
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/postgres"
 )
 
-// fillSQL makes completed executions, as many as its argument says, as the
-// store would have left them.
-const fillSQL = `
-WITH new AS MATERIALIZED (
-	SELECT n, gen_random_uuid() AS id FROM generate_series(1, $1::bigint) n
-), ev AS (
-	INSERT INTO restaq.event (received_at, source, event_id, provider, type, payload, executions)
-	SELECT now() - interval '1 day', restaq.term_id('bench'), 'old_' || n, restaq.term_id('bench'), restaq.term_id('bench.order.placed'),
-		'{}', ARRAY[id]
-	FROM new
-), ex AS (
-	INSERT INTO restaq.execution (id, source, event_id, created_at, handler)
-	SELECT id, restaq.term_id('bench'), 'old_' || n, now() - interval '1 day', restaq.term_id('bench.Claimed') FROM new
-)
-INSERT INTO restaq.entry (execution, token, position, attempt, kind, started_at, ended_at, outcome)
-SELECT id, 1, 1, 1, 0, now() - interval '1 day', now() - interval '1 day', 0 FROM new`
+// These make the rows that completed executions leave, numbered from $1 to $2,
+// as the store would have left them: an event, an execution, and the end of its
+// one attempt. Ids are in order, as those of version 7 are. No statement needs
+// what another makes, so they run at once.
+var fillSQL = []string{`
+INSERT INTO restaq.event (received_at, source, provider, type, event_id, executions, payload)
+SELECT now() - interval '1 day', restaq.term_id('bench'), restaq.term_id('bench'), restaq.term_id('bench.order.placed'),
+	'old_' || lpad(n::text, 12, '0'), ARRAY[` + fillID + `], '{}'
+FROM generate_series($1::bigint, $2::bigint) n`, `
+INSERT INTO restaq.execution (id, created_at, handler, source, event_id)
+SELECT ` + fillID + `, now() - interval '1 day', restaq.term_id('bench.Claimed'), restaq.term_id('bench'), 'old_' || lpad(n::text, 12, '0')
+FROM generate_series($1::bigint, $2::bigint) n`, `
+INSERT INTO restaq.entry (execution, started_at, ended_at, token, position, attempt, outcome, kind)
+SELECT ` + fillID + `, now() - interval '1 day', now() - interval '1 day', 1, 1, 1, 0, 0
+FROM generate_series($1::bigint, $2::bigint) n`}
+
+const fillID = `('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
+
+// fillChunk is how many executions are made by one statement.
+const fillChunk = 500_000
 
 // claimRows compares what a claim takes beside so many finished executions
 // with what it takes in an empty database, in turn.
 func claimRows(ctx context.Context, out io.Writer, finished, rounds int) (err error) {
-	server, err := pgtest.Start(ctx, pgtest.Config{Fsync: true})
+	server, err := pgtest.Start(ctx, pgtest.Config{Fsync: true, Settings: []string{"max_wal_size=16GB"}})
 	if err != nil {
 		return err
 	}
@@ -73,19 +78,32 @@ func claimRows(ctx context.Context, out io.Writer, finished, rounds int) (err er
 	return nil
 }
 
+// fill makes n finished executions.
 func fill(ctx context.Context, url string, n int) error {
-	conn, err := pgx.Connect(ctx, url)
+	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, `SET synchronous_commit = off`); err != nil {
-		return err
+	defer pool.Close()
+	for _, name := range []string{"bench", "bench.order.placed", "bench.Claimed"} {
+		if _, err := pool.Exec(ctx, `SELECT restaq.term_id($1)`, name); err != nil {
+			return err
+		}
 	}
-	if _, err := conn.Exec(ctx, fillSQL, n); err != nil {
+	var group sync.WaitGroup
+	failed := make([]error, len(fillSQL))
+	for i, sql := range fillSQL {
+		group.Go(func() {
+			for from := 1; from <= n && failed[i] == nil; from += fillChunk {
+				_, failed[i] = pool.Exec(ctx, sql, from, min(from+fillChunk-1, n))
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(failed...); err != nil {
 		return fmt.Errorf("make %d finished executions: %w", n, err)
 	}
-	_, err = conn.Exec(ctx, `VACUUM (ANALYZE)`)
+	_, err = pool.Exec(ctx, `VACUUM (ANALYZE)`)
 	return err
 }
 
