@@ -40,7 +40,7 @@ func newKeeper(dir, script string, out *os.File, args []string) (*keeper, error)
 		return nil, err
 	}
 	k := &keeper{dir: dir, as: as}
-	if err := k.give(dir); err != nil {
+	if err := give(as, dir); err != nil {
 		return nil, err
 	}
 	watched, hold, err := os.Pipe()
@@ -62,11 +62,11 @@ func newKeeper(dir, script string, out *os.File, args []string) (*keeper, error)
 }
 
 // give gives a file to whom programs run as.
-func (k *keeper) give(name string) error {
-	if k.as.Credential == nil {
+func give(as *syscall.SysProcAttr, name string) error {
+	if as.Credential == nil {
 		return nil
 	}
-	if err := os.Chown(name, int(k.as.Credential.Uid), int(k.as.Credential.Gid)); err != nil {
+	if err := os.Chown(name, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
 		return fmt.Errorf("give file away: %w", err)
 	}
 	return nil

@@ -91,7 +91,6 @@ func layPooler(dir string, server *pgx.ConnConfig, mode PoolMode) (port int, err
 	if err != nil {
 		return 0, err
 	}
-	k := &keeper{as: as}
 	for name, text := range map[string]string{
 		// A pool that is smaller than what its clients have of connections makes
 		// them share.
@@ -114,7 +113,7 @@ server_idle_timeout = 5
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return 0, fmt.Errorf("configure pgbouncer: %w", err)
 		}
-		if err := k.give(name); err != nil {
+		if err := give(as, name); err != nil {
 			return 0, err
 		}
 	}

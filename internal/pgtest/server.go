@@ -148,7 +148,7 @@ func (s *Server) initialise(ctx context.Context, programs programs, password str
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write password: %w", err)
 	}
-	if err := s.give(file); err != nil {
+	if err := give(s.as, file); err != nil {
 		return err
 	}
 	cmd := s.command(ctx, programs.path("initdb"), "-D", filepath.Join(s.dir, "data"), "-U", "postgres",
