@@ -138,9 +138,10 @@ func (s *Store) limitsSQL(limit time.Duration) string {
 	return sql.String()
 }
 
-// bounded is opts with limits for the transaction where the session has none.
+// bounded is opts with limits for the transaction where the session has none:
+// behind a pooler, and in a pool of the caller's.
 func (s *Store) bounded(opts pgx.TxOptions) pgx.TxOptions {
-	if s.session {
+	if s.session && s.own {
 		return opts
 	}
 	return pgx.TxOptions{BeginQuery: fmt.Sprintf("BEGIN ISOLATION LEVEL %s %s%s", opts.IsoLevel, opts.AccessMode, s.limitsSQL(deadAfter))}

@@ -124,30 +124,54 @@ func TestWhatTheURLSetsStands(t *testing.T) {
 	}
 }
 
-// Where a session keeps nothing, each transaction has its limits.
-func TestTransactionsBehindAPoolerHaveLimits(t *testing.T) {
-	s, admin, leases := manyAt(t, pgtest.Pooled(t, pgtest.URL(t))+"&default_query_exec_mode=exec", 1)
-	check := func(kind string, q querier, idle string) {
-		got := settingsOf(t, q)
-		if got["idle_in_transaction_session_timeout"] != idle || got["tcp_user_timeout"] != idle {
-			t.Errorf("%s: %v, want limits of %s ms", kind, got, idle)
-		}
-	}
-	err := s.transaction(t.Context(), pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		check("transaction", tx, "10000")
-		return nil
-	})
+// Where a session has no limits, each transaction has.
+func TestTransactionsHaveLimitsWhereSessionsHaveNone(t *testing.T) {
+	pooled := pgtest.Pooled(t, pgtest.URL(t)) + "&default_query_exec_mode=exec"
+	theirs, err := pgxpool.New(t.Context(), pgtest.URL(t))
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
-	err = s.Transact(t.Context(), leases[0], time.Minute, func(_ context.Context, tx any) (*restaq.Progress, error) {
-		check("step's transaction", tx.(pgx.Tx), "30000")
-		return progress(1), nil
-	})
-	if err != nil {
-		t.Error(err)
+	t.Cleanup(theirs.Close)
+	for name, cfg := range map[string]Config{"pooler": {URL: pooled}, "pool of the caller's": {Pool: theirs}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := OpenConfig(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			check := func(what string, q querier, want string) {
+				got := settingsOf(t, q)
+				if got["idle_in_transaction_session_timeout"] != want || got["tcp_user_timeout"] != want {
+					t.Errorf("%s: %v, want limits of %s ms", what, got, want)
+				}
+			}
+			err = s.transaction(t.Context(), pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+				check("transaction", tx, "10000")
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			check("after it", s.pool, "0")
+			lease := restaq.Lease{Execution: "01900000-0000-7000-8000-000000000001", Attempt: 1, Token: 1}
+			_, _, err = s.Insert(t.Context(), &restaq.Insertion{
+				Event:      &restaq.Event{Source: "s", Provider: "s", ID: "evt_1", Type: "s.paid"},
+				Executions: []restaq.NewExecution{{ID: lease.Execution, Handler: "shop.Paid", Begin: true}},
+				Owner:      "me", Lease: time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Transact(t.Context(), lease, time.Minute, func(_ context.Context, tx any) (*restaq.Progress, error) {
+				check("step's transaction", tx.(pgx.Tx), "30000")
+				return progress(1), nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			check("after the step", s.pool, "0")
+		})
 	}
-	check("after them", admin, "0")
 }
 
 // A server that takes a connection and says nothing is given up.
