@@ -27,6 +27,7 @@
 //	kill -9 of the server, all connections ended      TestServerIsKilledAndStartsAgain, TestConnectionsAreTerminated
 //	full disks                                        TestDiskIsFullSQLite, TestDiskIsFullPostgres
 //	answers lost, cut, swallowed, delayed             TestAnswersAreLost, TestNetworkFails, TestPartition
+//	a database that is silent                         TestSilentDatabaseRefusesDeliveriesInTime
 //	silence of a client before COMMIT                 TestSilenceBeforeACommitHoldsNothingUp
 //	SIGSTOP beyond the lease, SIGCONT                 TestStoppedWorkerIsRefusedWhenItWakesUp, TestWorkersStopAtRandom
 //	SIGSTOP of whoever writes to an SQLite file       TestStoppedWriterOfAFileIsInEverybodysWay

@@ -4,7 +4,10 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,4 +100,43 @@ func TestPartition(t *testing.T) {
 		lost = lost || e.What == refused && e.Text == restaq.ErrLeaseLost.Error()
 	}
 	t.Logf("some write was refused: %t", lost)
+}
+
+// The database has fallen silent, with all connections open. Deliveries are
+// refused for now, in time for any provider, however many come at once; and
+// when it is back they are taken again, though the old connections stay silent
+// for ever.
+func TestSilentDatabaseRefusesDeliveriesInTime(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, "postgres")
+	p := newProxy(t, f.target, sometimes(1, none))
+	s := newSendings()
+	worker := f.start(workerConfig{Name: "worker", Target: p.url})
+	f.first(s, worker)
+	p.silent.Store(true)
+	const limit, slack = 2500 * time.Millisecond, 5 * time.Second // Config.DeliverTimeout's default; of a busy machine
+	var posting sync.WaitGroup
+	for i := range 8 {
+		posting.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			start := time.Now()
+			a, err := post(ctx, worker, order{ID: fmt.Sprint("evt_", i)})
+			if a == nil || a.status != http.StatusServiceUnavailable || a.again == "" {
+				t.Errorf("delivery %d was answered %+v, %v; want 503 with Retry-After", i, a, err)
+			}
+			if took := time.Since(start); took > limit+slack {
+				t.Errorf("the answer to delivery %d took %v, want %v", i, took, limit)
+			}
+		})
+	}
+	posting.Wait()
+	p.silent.Store(false)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for i := range 8 {
+		f.deliver(ctx, s, order{ID: fmt.Sprint("evt_", i)})
+	}
+	f.settle()
+	f.verify(s, evidence{allowed: crashes})
 }
