@@ -13,6 +13,7 @@ Usage:
 	restaqgen [flags] [packages]        generate; default: the package of go generate, else ./...
 	restaqgen check [flags] [packages]  print a diff of what is not up to date, and fail if there is one
 	restaqgen events [flags]            make a Go package of a provider's JSON Schemas
+	restaqgen schema [flags] [packages] print JSON Schemas of //restaq:event structs and of steps
 	restaqgen help [markers]            print this, or the table of markers
 	restaqgen version                   print the version
 
@@ -39,6 +40,8 @@ Flags for events:
 	-n, -C dir     as above
 
 With -out alone it does again what restaq.events.json in DIR says it did before.
+
+Flags for schema: -out DIR to write files instead of printing; -n, -json, -tags and -C as above.
 
 Exit status: 0 done or up to date, 1 problems or not up to date, 2 wrong usage.
 `

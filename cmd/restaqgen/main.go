@@ -6,6 +6,7 @@
 //	restaqgen [flags] [packages]
 //	restaqgen check [flags] [packages]
 //	restaqgen events -provider P [-in FILE|DIR] [-only TYPES] -out DIR [-package NAME] [-report]
+//	restaqgen schema [flags] [packages]
 //	restaqgen help [markers]
 //	restaqgen version
 //
@@ -66,6 +67,13 @@
 //
 // The options are kept beside the package, in restaq.events.json. With out alone
 // they are taken from there, and check compares the package with what they give.
+//
+// # Schemas
+//
+// Schema prints JSON Schemas, of draft 2020-12, of structs marked //restaq:event
+// and of the inputs and outputs of steps, as one JSON object. With -out DIR it
+// writes DIR/PROVIDER/TYPE.json for each event type, as events reads them, and
+// DIR/restaq.steps.json. It takes -n, -json, -tags and -C, too.
 package main
 
 import (
@@ -95,6 +103,8 @@ func run(args []string, p process) int {
 		return p.check(args[1:])
 	case "events":
 		return p.events(args[1:])
+	case "schema":
+		return p.schema(args[1:])
 	case "version":
 		return p.version(args[1:])
 	case "help":
@@ -104,7 +114,7 @@ func run(args []string, p process) int {
 	if status == statusOK {
 		return status
 	}
-	verbs := []string{"check", "events", "help", "version"}
+	verbs := []string{"check", "events", "help", "schema", "version"}
 	late := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(verbs, arg) })
 	if near := marker.Nearest(verb, verbs); near != "" {
 		p.say("did you mean the verb %s?", near)

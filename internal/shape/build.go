@@ -16,6 +16,8 @@ type builder struct {
 	from     *types.Package // types of this package are named without it
 	numbered bool           // definitions are numbered, not named
 	expand   bool           // event packages' types are expanded like others
+	public   bool           // for other readers than us, see Schema
+	nils     bool           // slices and maps can be null
 
 	top   types.Type        // the type itself
 	depth int               // of count
@@ -115,6 +117,9 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 		if err == nil {
 			err = b.addArgs(schema, t)
 		}
+		if named, ok := t.(*types.Named); ok && b.public && err == nil {
+			schema = open(named, schema)
+		}
 		return schema, err
 	}
 	if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
@@ -125,6 +130,18 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 
 // literal builds the schema of a type literal.
 func (b *builder) literal(t types.Type) (*jsonschema.Schema, error) {
+	schema, err := b.nonNil(t)
+	switch t.(type) {
+	case *types.Slice, *types.Map:
+		if b.nils && err == nil {
+			schema = nullable(schema)
+		}
+	}
+	return schema, err
+}
+
+// nonNil is literal, for slices and maps that are not nil.
+func (b *builder) nonNil(t types.Type) (*jsonschema.Schema, error) {
 	switch u := t.(type) {
 	case *types.Basic:
 		return b.shaper.basic(u)
@@ -234,9 +251,15 @@ func (b *builder) name(named *types.Named) string {
 		}
 		return p.Name()
 	})
+	if b.public {
+		base = unsafeInRef.ReplaceAllString(base, "_")
+	}
 	name := base
 	for n := 2; b.taken[name]; n++ {
 		name = base + "·" + strconv.Itoa(n)
+		if b.public {
+			name = base + "-" + strconv.Itoa(n)
+		}
 	}
 	b.taken[name] = true
 	return name
@@ -247,9 +270,18 @@ func (b *builder) name(named *types.Named) string {
 func (b *builder) members(s *types.Struct) (*jsonschema.Schema, error) {
 	schema := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	all := fields(s)
-	slices.SortFunc(all, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, c field) int {
+		if b.public {
+			return slices.Compare(a.index, c.index)
+		}
+		return cmp.Compare(a.name, c.name)
+	})
 	for _, f := range all {
-		member, err := b.schema(f.typ)
+		typ := f.typ
+		if pointer, ok := types.Unalias(typ).(*types.Pointer); ok && b.public && f.optional {
+			typ = pointer.Elem() // nil is left out, and not null
+		}
+		member, err := b.schema(typ)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.name, err)
 		}

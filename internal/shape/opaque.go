@@ -23,7 +23,7 @@ func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
 	case "encoding/json.Number":
 		return true, &jsonschema.Schema{Type: "number"}, nil
 	}
-	if i, ok := named.Underlying().(*types.Interface); ok && !i.Empty() && t != b.top {
+	if i, ok := named.Underlying().(*types.Interface); ok && !i.Empty() && t != b.top && !b.public {
 		return false, nil, fmt.Errorf("%s can be an input or output itself, but not stand inside one", types.TypeString(t, (*types.Package).Name))
 	}
 	if b.isEventType(named) {
