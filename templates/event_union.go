@@ -52,12 +52,12 @@ func emitUnion(f *jen.File, u *EventUnion) {
 
 	var links strings.Builder
 	for _, v := range u.Variants {
-		links.WriteString("a [" + v.Struct + "], ")
+		links.WriteString(article(v.Struct) + " [" + v.Struct + "], ")
 	}
-	emitDoc(f, []string{u.Value + " is " + links.String() + "or a [" + u.Unknown + "]."}, "", false)
+	emitDoc(f, []string{u.Value + " is " + links.String() + "or " + article(u.Unknown) + " [" + u.Unknown + "]."}, "", false)
 	f.Type().Id(u.Value).Interface(jen.Id(u.Marker).Params())
 	f.Line()
-	emitDoc(f, []string{u.Unknown + " is a " + u.Name + " of a kind that the schema does not know, as it came."}, "", false)
+	emitDoc(f, []string{u.Unknown + " is " + article(u.Name) + " " + u.Name + " of a kind that the schema does not know, as it came."}, "", false)
 	f.Type().Id(u.Unknown).Struct(jen.Qual(payloadPath, "Unknown"))
 	f.Line()
 	f.Func().Params(jen.Id(u.Unknown)).Id(u.Marker).Params().Block()
@@ -79,6 +79,14 @@ func emitUnion(f *jen.File, u *EventUnion) {
 		jen.Switch(jen.Qual(payloadPath, "Kind").Call(jen.Id("data"), jen.Lit(u.Tag))).Block(cases...),
 		decode(u.Unknown),
 	)
+}
+
+// article returns the word that stands before a name.
+func article(name string) string {
+	if strings.ContainsRune("AEIO", rune(name[0])) {
+		return "an"
+	}
+	return "a"
 }
 
 // quoted is foreign text in a doc comment of our own.

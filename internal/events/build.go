@@ -332,7 +332,7 @@ func (b *builder) variants(d *declared) {
 			b.setName(owner, name)
 		}
 		if b.declared[owner] == nil {
-			doc, text := []string{name + " is a " + d.union.Name + " whose " + d.union.Tag + " is \"" + kind + "\"."}, owner.Description
+			doc, text := []string{name + " is one of " + d.union.Name + ", whose " + d.union.Tag + " is \"" + kind + "\"."}, owner.Description
 			if title, ok := b.titles[owner]; ok {
 				doc = []string{name + " is the schema's type " + title + "."}
 			}

@@ -139,9 +139,9 @@ func (e *earlier) file(name string, data []byte) {
 var (
 	ofDefinition = regexp.MustCompile(`^\S+ is the schema's type (\S+)\.(?: |$)`)
 	ofPlace      = regexp.MustCompile(`^\S+ is what the field (\S+) of (\S+) holds\.(?: |$)`)
-	ofVariant    = regexp.MustCompile(`^\S+ is a (\S+) whose \S+ is ("(?:[^"\\]|\\.)*")\.(?: |$)`)
+	ofVariant    = regexp.MustCompile(`^\S+ is one of (\S+), whose \S+ is ("(?:[^"\\]|\\.)*")\.(?: |$)`)
 	ofFamily     = regexp.MustCompile(`^\S+ is any of the events (\S+)\.\*\.(?: |$)`)
-	ofUnknown    = regexp.MustCompile(`^\S+ is a (\S+) of a kind that the schema does not know, as it came\.(?: |$)`)
+	ofUnknown    = regexp.MustCompile(`^\S+ is an? (\S+) of a kind that the schema does not know, as it came\.(?: |$)`)
 	ofOdd        = regexp.MustCompile(`^\S+ is the member ("(?:[^"\\]|\\.)*")\.(?: |$)`)
 )
 

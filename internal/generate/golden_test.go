@@ -1,6 +1,7 @@
 package generate_test
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"go/ast"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restaq/restaq/internal/events"
 	"github.com/restaq/restaq/internal/generate"
 	"github.com/restaq/restaq/internal/load"
 	"github.com/restaq/restaq/internal/output"
@@ -29,6 +31,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	goldenProvider(t, filepath.Join(root, "provider"))
 	result, problems := generate.Packages(context.Background(), load.Config{Dir: root, Patterns: []string{"./..."}}, false)
 	for _, p := range problems {
 		t.Error(p)
@@ -55,6 +58,28 @@ func TestGolden(t *testing.T) {
 	runPrograms(t, root)
 	if t.Failed() {
 		restore(t, changes)
+	}
+}
+
+// goldenProvider generates the event package of a provider of one's own, as the
+// go:generate line in its program does.
+func goldenProvider(t *testing.T, dir string) {
+	out := filepath.Join(dir, "acme")
+	o := events.Options{Provider: "acme", In: []string{filepath.Join(dir, "schemas")}, Earlier: os.DirFS(out)}
+	generated, problems := events.Run(o)
+	for _, p := range problems {
+		t.Error(p)
+	}
+	for _, f := range generated {
+		name := filepath.Join(out, f.Path)
+		if *update {
+			if err := os.WriteFile(name, f.Content, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, f.Content) {
+			t.Errorf("%s differs from what is generated: %v", name, err)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ var table = []Rule{
 	{Tree: "./internal/generate", May: []string{
 		"./internal/check", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
 		"./internal/problem", "./internal/shape", "./templates",
-	}},
+	}, TestsMay: []string{"./internal/events"}},
 	{Tree: "./internal/problem"},
 	{Tree: "./internal/naming"},
 	{Tree: "./internal/model"},

@@ -118,8 +118,8 @@ type DeploymentReviewApprovedWorkflowJobRunsItem struct {
 	Environment string                                                 `json:"environment"`
 }
 
-// DeploymentReviewApprovedReviewersItemUser is a DeploymentReviewApprovedReviewersItem whose type is
-// "User".
+// DeploymentReviewApprovedReviewersItemUser is one of DeploymentReviewApprovedReviewersItem, whose
+// type is "User".
 type DeploymentReviewApprovedReviewersItemUser struct {
 	// Always "User".
 	Type     string `json:"type"`
@@ -128,8 +128,8 @@ type DeploymentReviewApprovedReviewersItemUser struct {
 
 func (DeploymentReviewApprovedReviewersItemUser) isDeploymentReviewApprovedReviewersItem() {}
 
-// DeploymentReviewApprovedReviewersItemTeam is a DeploymentReviewApprovedReviewersItem whose type is
-// "Team".
+// DeploymentReviewApprovedReviewersItemTeam is one of DeploymentReviewApprovedReviewersItem, whose
+// type is "Team".
 type DeploymentReviewApprovedReviewersItemTeam struct {
 	// Always "Team".
 	Type     string `json:"type"`
@@ -164,8 +164,8 @@ type DeploymentReviewRejectedWorkflowJobRunsItem struct {
 	Environment string                                                 `json:"environment"`
 }
 
-// DeploymentReviewRejectedReviewersItemUser is a DeploymentReviewRejectedReviewersItem whose type is
-// "User".
+// DeploymentReviewRejectedReviewersItemUser is one of DeploymentReviewRejectedReviewersItem, whose
+// type is "User".
 type DeploymentReviewRejectedReviewersItemUser struct {
 	// Always "User".
 	Type     string `json:"type"`
@@ -174,8 +174,8 @@ type DeploymentReviewRejectedReviewersItemUser struct {
 
 func (DeploymentReviewRejectedReviewersItemUser) isDeploymentReviewRejectedReviewersItem() {}
 
-// DeploymentReviewRejectedReviewersItemTeam is a DeploymentReviewRejectedReviewersItem whose type is
-// "Team".
+// DeploymentReviewRejectedReviewersItemTeam is one of DeploymentReviewRejectedReviewersItem, whose
+// type is "Team".
 type DeploymentReviewRejectedReviewersItemTeam struct {
 	// Always "Team".
 	Type     string `json:"type"`
@@ -197,8 +197,8 @@ type DeploymentReviewRequestedWorkflowJobRun struct {
 	Environment string                                             `json:"environment"`
 }
 
-// DeploymentReviewRequestedReviewersItemUser is a DeploymentReviewRequestedReviewersItem whose type is
-// "User".
+// DeploymentReviewRequestedReviewersItemUser is one of DeploymentReviewRequestedReviewersItem, whose
+// type is "User".
 type DeploymentReviewRequestedReviewersItemUser struct {
 	// Always "User".
 	Type     string `json:"type"`
@@ -207,8 +207,8 @@ type DeploymentReviewRequestedReviewersItemUser struct {
 
 func (DeploymentReviewRequestedReviewersItemUser) isDeploymentReviewRequestedReviewersItem() {}
 
-// DeploymentReviewRequestedReviewersItemTeam is a DeploymentReviewRequestedReviewersItem whose type is
-// "Team".
+// DeploymentReviewRequestedReviewersItemTeam is one of DeploymentReviewRequestedReviewersItem, whose
+// type is "Team".
 type DeploymentReviewRequestedReviewersItemTeam struct {
 	// Always "Team".
 	Type     string `json:"type"`

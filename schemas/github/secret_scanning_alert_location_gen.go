@@ -32,7 +32,7 @@ func (e SecretScanningAlertLocationCreated) Validate() error {
 
 func (SecretScanningAlertLocationCreated) isSecretScanningAlertLocationEvent() {}
 
-// SecretScanningLocationCommit is a SecretScanningLocation whose type is "commit".
+// SecretScanningLocationCommit is one of SecretScanningLocation, whose type is "commit".
 type SecretScanningLocationCommit struct {
 	// Always "commit".
 	Type    string                              `json:"type"`
@@ -54,7 +54,7 @@ type SecretScanningLocationCommitDetails struct {
 	CommitURL   string         `json:"commit_url"`
 }
 
-// SecretScanningLocationIssueTitle is a SecretScanningLocation whose type is "issue_title".
+// SecretScanningLocationIssueTitle is one of SecretScanningLocation, whose type is "issue_title".
 type SecretScanningLocationIssueTitle struct {
 	// Always "issue_title".
 	Type    string                                  `json:"type"`
@@ -69,7 +69,7 @@ type SecretScanningLocationIssueTitleDetails struct {
 	IssueTitleURL string `json:"issue_title_url"`
 }
 
-// SecretScanningLocationIssueBody is a SecretScanningLocation whose type is "issue_body".
+// SecretScanningLocationIssueBody is one of SecretScanningLocation, whose type is "issue_body".
 type SecretScanningLocationIssueBody struct {
 	// Always "issue_body".
 	Type    string                                 `json:"type"`
@@ -84,7 +84,7 @@ type SecretScanningLocationIssueBodyDetails struct {
 	IssueBodyURL string `json:"issue_body_url"`
 }
 
-// SecretScanningLocationIssueComment is a SecretScanningLocation whose type is "issue_comment".
+// SecretScanningLocationIssueComment is one of SecretScanningLocation, whose type is "issue_comment".
 type SecretScanningLocationIssueComment struct {
 	// Always "issue_comment".
 	Type    string                                    `json:"type"`

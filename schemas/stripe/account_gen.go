@@ -225,7 +225,7 @@ type Account struct {
 	Type           *AccountType                      `json:"type,omitempty"`
 }
 
-// PaymentSourceAccount is a PaymentSource whose object is "account".
+// PaymentSourceAccount is one of PaymentSource, whose object is "account".
 type PaymentSourceAccount struct {
 	Deleted            *bool                                    `json:"deleted,omitempty"`
 	BusinessProfile    payload.Nullable[AccountBusinessProfile] `json:"business_profile,omitzero"`
@@ -669,13 +669,13 @@ type AccountExternalAccountCreatedEventDataObject struct {
 	Value AccountExternalAccountCreatedEventDataObjectValue // nil if the provider sent null
 }
 
-// AccountExternalAccountCreatedEventDataObjectValue is a [BankAccount], a [Card], a [Source], or a
+// AccountExternalAccountCreatedEventDataObjectValue is a [BankAccount], a [Card], a [Source], or an
 // [AccountExternalAccountCreatedEventDataObjectUnknown].
 type AccountExternalAccountCreatedEventDataObjectValue interface {
 	isAccountExternalAccountCreatedEventDataObject()
 }
 
-// AccountExternalAccountCreatedEventDataObjectUnknown is a
+// AccountExternalAccountCreatedEventDataObjectUnknown is an
 // AccountExternalAccountCreatedEventDataObject of a kind that the schema does not know, as it came.
 type AccountExternalAccountCreatedEventDataObjectUnknown struct {
 	payload.Unknown

@@ -129,9 +129,9 @@ type BalanceTransactionSourceObject struct {
 	Value BalanceTransactionSourceObjectValue // nil if the provider sent null
 }
 
-// BalanceTransactionSourceObjectValue is a [ApplicationFee], a [Charge], a
-// [ConnectCollectionTransfer], a [CustomerCashBalanceTransaction], a [Dispute], a [FeeRefund], a
-// [IssuingAuthorization], a [IssuingDispute], a [IssuingTransaction], a [Payout], a [Refund], a
+// BalanceTransactionSourceObjectValue is an [ApplicationFee], a [Charge], a
+// [ConnectCollectionTransfer], a [CustomerCashBalanceTransaction], a [Dispute], a [FeeRefund], an
+// [IssuingAuthorization], an [IssuingDispute], an [IssuingTransaction], a [Payout], a [Refund], a
 // [ReserveTransaction], a [TaxDeductedAtSource], a [Topup], a [Transfer], a [TransferReversal], or a
 // [BalanceTransactionSourceObjectUnknown].
 type BalanceTransactionSourceObjectValue interface {

@@ -926,13 +926,13 @@ type InvoiceDefaultSource struct {
 }
 
 // InvoiceDefaultSourceValue is a [PaymentSourceAccount], a [PaymentSourceBankAccount], a
-// [PaymentSourceCard], a [PaymentSourceSource], or a [InvoiceDefaultSourceUnknown].
+// [PaymentSourceCard], a [PaymentSourceSource], or an [InvoiceDefaultSourceUnknown].
 type InvoiceDefaultSourceValue interface {
 	isInvoiceDefaultSource()
 }
 
-// InvoiceDefaultSourceUnknown is a InvoiceDefaultSource of a kind that the schema does not know, as it
-// came.
+// InvoiceDefaultSourceUnknown is an InvoiceDefaultSource of a kind that the schema does not know, as
+// it came.
 type InvoiceDefaultSourceUnknown struct {
 	payload.Unknown
 }

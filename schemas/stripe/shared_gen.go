@@ -95,7 +95,7 @@ type BankAccount struct {
 func (BankAccount) isAccountExternalAccountCreatedEventDataObject() {}
 func (BankAccount) isCustomerSourceCreatedEventDataObject()         {}
 
-// PaymentSourceBankAccount is a PaymentSource whose object is "bank_account".
+// PaymentSourceBankAccount is one of PaymentSource, whose object is "bank_account".
 type PaymentSourceBankAccount struct {
 	Deleted                *bool                                                     `json:"deleted,omitempty"`
 	Account                payload.Expandable[Account]                               `json:"account,omitzero"`
@@ -126,7 +126,7 @@ func (PaymentSourceBankAccount) isSubscriptionDefaultSource() {}
 func (PaymentSourceBankAccount) isInvoiceDefaultSource()      {}
 func (PaymentSourceBankAccount) isPaymentIntentSource()       {}
 
-// PayoutDestinationBankAccount is a PayoutDestination whose object is "bank_account".
+// PayoutDestinationBankAccount is one of PayoutDestination, whose object is "bank_account".
 type PayoutDestinationBankAccount struct {
 	Deleted                *bool                                                     `json:"deleted,omitempty"`
 	Account                payload.Expandable[Account]                               `json:"account,omitzero"`
@@ -207,7 +207,7 @@ func (Card) isAccountExternalAccountCreatedEventDataObject() {}
 func (Card) isCustomerSourceCreatedEventDataObject()         {}
 func (Card) isCustomerSourceExpiringEventDataObject()        {}
 
-// PaymentSourceCard is a PaymentSource whose object is "card".
+// PaymentSourceCard is one of PaymentSource, whose object is "card".
 type PaymentSourceCard struct {
 	Deleted                *bool                                              `json:"deleted,omitempty"`
 	Account                payload.Expandable[Account]                        `json:"account,omitzero"`
@@ -255,7 +255,7 @@ func (PaymentSourceCard) isSubscriptionDefaultSource() {}
 func (PaymentSourceCard) isInvoiceDefaultSource()      {}
 func (PaymentSourceCard) isPaymentIntentSource()       {}
 
-// PayoutDestinationCard is a PayoutDestination whose object is "card".
+// PayoutDestinationCard is one of PayoutDestination, whose object is "card".
 type PayoutDestinationCard struct {
 	Deleted                *bool                                              `json:"deleted,omitempty"`
 	Account                payload.Expandable[Account]                        `json:"account,omitzero"`
@@ -3677,13 +3677,13 @@ type ExternalAccount struct {
 	Value ExternalAccountValue // nil if the provider sent null
 }
 
-// ExternalAccountValue is a [PayoutDestinationBankAccount], a [PayoutDestinationCard], or a
+// ExternalAccountValue is a [PayoutDestinationBankAccount], a [PayoutDestinationCard], or an
 // [ExternalAccountUnknown].
 type ExternalAccountValue interface {
 	isExternalAccount()
 }
 
-// ExternalAccountUnknown is a ExternalAccount of a kind that the schema does not know, as it came.
+// ExternalAccountUnknown is an ExternalAccount of a kind that the schema does not know, as it came.
 type ExternalAccountUnknown struct {
 	payload.Unknown
 }

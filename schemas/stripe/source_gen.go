@@ -266,7 +266,7 @@ func (Source) isAccountExternalAccountCreatedEventDataObject() {}
 func (Source) isCustomerSourceCreatedEventDataObject()         {}
 func (Source) isCustomerSourceExpiringEventDataObject()        {}
 
-// PaymentSourceSource is a PaymentSource whose object is "source".
+// PaymentSourceSource is one of PaymentSource, whose object is "source".
 type PaymentSourceSource struct {
 	Deleted           *bool                        `json:"deleted,omitempty"`
 	AchCreditTransfer *SourceTypeAchCreditTransfer `json:"ach_credit_transfer,omitempty"`
