@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"sync"
+	"time"
 
 	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
@@ -169,11 +171,8 @@ func (c *conn) queryUntil(ctx context.Context, query queryFunc) queryFunc {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r := &interruptible{ctx: ctx, interrupted: make(chan struct{})}
-		r.stop = context.AfterFunc(ctx, func() {
-			c.interrupt()
-			close(r.interrupted)
-		})
+		r := &interruptible{ctx: ctx, over: make(chan struct{}), quiet: make(chan struct{})}
+		r.stop = context.AfterFunc(ctx, func() { r.interrupt(c) })
 		var err error
 		if r.rows, err = query(text, args...); err != nil {
 			r.release()
@@ -186,23 +185,42 @@ func (c *conn) queryUntil(ctx context.Context, query queryFunc) queryFunc {
 // interruptible are rows whose statement ends with a context.
 type interruptible struct {
 	rows
-	ctx         context.Context
-	stop        func() bool
-	interrupted chan struct{}
+	once  sync.Once
+	ctx   context.Context
+	stop  func() bool
+	over  chan struct{} // closed when the statement is to be left alone
+	quiet chan struct{} // closed when it is
+}
+
+// interrupt goes on until the statement is over: SQLite forgets an interrupt
+// that comes just before the statement begins.
+func (r *interruptible) interrupt(c *conn) {
+	defer close(r.quiet)
+	for {
+		c.interrupt()
+		again := time.NewTimer(10 * time.Millisecond)
+		select {
+		case <-again.C:
+		case <-r.over:
+			again.Stop()
+			return
+		}
+	}
 }
 
 func (r *interruptible) Err() error { return r.because(r.rows.Err()) }
 
 func (r *interruptible) Close() error {
 	err := r.rows.Close()
-	r.release()
+	r.once.Do(r.release)
 	return err
 }
 
 // release makes sure that no statement after this one is interrupted.
 func (r *interruptible) release() {
+	close(r.over)
 	if !r.stop() {
-		<-r.interrupted
+		<-r.quiet
 	}
 }
 
