@@ -35,17 +35,32 @@ type Store interface {
 	// is nil, an execution whose (event, handler) has one that is not a replay
 	// is left out, as is one whose id is stored already, and created reports
 	// whether any was made; ErrNotFound if there is no such event.
+	//
+	// An execution with an order key takes its place behind all others of its
+	// handler and key. Calls that store such executions wait for each other
+	// until they commit, so that the order of places is that of the commits.
 	Insert(ctx context.Context, in *Insertion) (created bool, executions []Execution, err error)
 
 	// Claim takes up to c.Limit executions that are due (pending or failed
 	// with a due time not in the future, or running with an expired lease) and
-	// whose handler is among c.Handlers, oldest due time first, and begins
-	// their next attempts. A running one's old attempt is closed as lost, with
-	// neither error nor step. An
-	// execution with an order key is passed over while an earlier execution
-	// (by event arrival, then id) of the same handler and key is pending,
-	// running, or failed with a retry time, and while any other one of them
-	// runs under a lease that has not expired.
+	// whose handler is among c.Handlers, and begins their next attempts. A
+	// running one's old attempt is closed as lost, with neither error nor step.
+	//
+	// The handlers take turns, in the order of c.Handlers: one execution each,
+	// then a second one each, and so on; a handler's own with the oldest due
+	// time first. So much work of one handler does not keep another's waiting.
+	//
+	// Of a handler's executions with equal order keys one runs at a time,
+	// whoever claims at the same instant. The key belongs to the one that
+	// runs, even if its lease has expired, for then it is to be taken over;
+	// else to the first in place that is pending, failed with a retry time or,
+	// if c.DeadBlocks, dead. The others are passed over.
+	//
+	// With c.Recover, Claim begins nothing. It returns up to c.Limit executions
+	// of these handlers that run under a lease of c.Owner which is not among
+	// c.Held, each with the attempt and token that it has, and extends their
+	// leases: what a Claim or Insert took whose answer was lost. One that
+	// somebody is changing at that moment may be left out.
 	Claim(ctx context.Context, c Claim) ([]Claimed, error)
 
 	// Record appends p to the attempt that holds the lease. It returns
@@ -177,8 +192,16 @@ type Lease struct {
 type Claim struct {
 	Owner    string        // of the leases: one process's runtime, unique for ever
 	Lease    time.Duration // how long a lease lasts without renewal
-	Handlers []string      // the handlers registered here
+	Handlers []string      // the handlers registered here, in the order of their turns
 	Limit    int           // at most so many; > 0
+
+	// DeadBlocks makes a dead execution keep its order key.
+	DeadBlocks bool
+
+	// Recover asks for leases that the owner has and does not know of, which
+	// are all but those in Held.
+	Recover bool
+	Held    []Lease
 }
 
 // Claimed is an execution whose next attempt has been begun.

@@ -18,29 +18,32 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, er
 	defer s.mu.Unlock()
 	now := s.time()
 
+	if c.Recover {
+		return s.recover(c, now), nil
+	}
 	// What was taken out of the queues goes back only after the loop, so that
 	// none is met twice.
 	var taken []*execution
 	var claimed []restaq.Claimed
-	for len(claimed) < c.Limit {
-		e := s.soonest(c.Handlers, now)
-		if e == nil {
-			break
+	for round := true; round; {
+		round = false
+		for _, h := range c.Handlers {
+			if len(claimed) == c.Limit {
+				break
+			}
+			e, passed := s.next(h, now, c.DeadBlocks)
+			taken = append(taken, passed...)
+			if e == nil {
+				continue
+			}
+			round = true
+			taken = append(taken, e)
+			if e.Status == restaq.Running {
+				e.close(restaq.AttemptLost, now)
+			}
+			e.begin(now, c.Owner, c.Lease)
+			claimed = append(claimed, e.claimed())
 		}
-		taken = append(taken, e)
-		if s.behind(e, now) {
-			continue
-		}
-		if e.Status == restaq.Running {
-			e.close(restaq.AttemptLost, now)
-		}
-		e.begin(now, c.Lease)
-		claimed = append(claimed, restaq.Claimed{
-			Execution: e.out(),
-			Event:     e.event.out(true),
-			Lease:     restaq.Lease{Execution: e.ID, Attempt: e.Attempts, Token: e.token},
-			Kind:      e.kind,
-		})
 	}
 	for _, e := range taken {
 		s.settle(e)
@@ -48,13 +51,46 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, er
 	return claimed, nil
 }
 
+// recover returns what runs under leases of the owner that it does not know
+// of, and extends them.
+func (s *Store) recover(c restaq.Claim, now time.Time) []restaq.Claimed {
+	var claimed []restaq.Claimed
+	for _, h := range c.Handlers {
+		q := s.queues[h]
+		if q == nil {
+			continue
+		}
+		for _, e := range slices.Clone(*q) {
+			if len(claimed) == c.Limit {
+				return claimed
+			}
+			if e.Status != restaq.Running || e.owner != c.Owner || slices.Contains(c.Held, e.lease()) {
+				continue
+			}
+			e.due = now.Add(c.Lease)
+			s.settle(e)
+			claimed = append(claimed, e.claimed())
+		}
+	}
+	return claimed
+}
+
+func (e *execution) claimed() restaq.Claimed {
+	return restaq.Claimed{Execution: e.out(), Event: e.event.out(true), Lease: e.lease(), Kind: e.kind}
+}
+
+// lease is that of the attempt under way.
+func (e *execution) lease() restaq.Lease {
+	return restaq.Lease{Execution: e.ID, Attempt: e.Attempts, Token: e.token}
+}
+
 // begin starts e's next attempt. The caller settles it.
-func (e *execution) begin(now time.Time, lease time.Duration) {
+func (e *execution) begin(now time.Time, owner string, lease time.Duration) {
 	e.Status, e.RetryAt, e.FinishedAt = restaq.Running, time.Time{}, time.Time{}
 	e.Attempts++
 	e.token++
 	e.kind, e.wish = e.wish, restaq.Automatic
-	e.startedAt = now
+	e.startedAt, e.owner = now, owner
 	e.Step = ""
 	e.due = now.Add(lease)
 }

@@ -55,7 +55,7 @@ func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (bool, []resta
 		if s.executions[n.ID] != nil || (n.ReplayOf == "" && ev.has(n.Handler)) {
 			continue
 		}
-		e := newExecution(n, ev, now, in.Lease)
+		e := s.newExecution(n, ev, now, in)
 		ev.executions = append(ev.executions, e)
 		ev.unhandled = false
 		s.executions[e.ID] = e
@@ -80,19 +80,21 @@ func (ev *event) has(handler string) bool {
 	})
 }
 
-func newExecution(n restaq.NewExecution, ev *event, now time.Time, lease time.Duration) *execution {
+func (s *Store) newExecution(n restaq.NewExecution, ev *event, now time.Time, in *restaq.Insertion) *execution {
+	s.arrivals++
 	e := &execution{
 		Execution: restaq.Execution{ID: n.ID, Handler: n.Handler, ReplayOf: n.ReplayOf, CreatedAt: now},
 		event:     ev,
 		orderKey:  n.OrderKey,
-		place:     -1,
+		place:     s.arrivals,
+		index:     -1,
 	}
 	switch {
 	case n.Error != "":
 		e.setFinished(restaq.Failed, now)
 		e.Error = n.Error
 	case n.Begin:
-		e.begin(now, lease)
+		e.begin(now, in.Owner, in.Lease)
 	default:
 		e.setPending(now)
 	}

@@ -17,7 +17,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,10 +28,10 @@ type Store struct {
 	mu         sync.Mutex // guards everything below; held by each method throughout
 	now        func() time.Time
 	events     map[eventKey]*event
-	arrivals   int64 // events stored so far
+	arrivals   int64 // events and executions stored so far
 	executions map[string]*execution
 	queues     map[string]*queue       // unfinished executions, by handler
-	orders     map[order][]*execution  // unfinished executions with an order key, earliest first
+	lines      map[order]*line         // executions with an order key that are unfinished or dead
 	handlers   map[string]handlerEntry // the directory, by name
 	key        []byte                  // of input fingerprints
 	listeners  map[*listener]bool
@@ -57,7 +56,7 @@ func New() *Store {
 		events:     map[eventKey]*event{},
 		executions: map[string]*execution{},
 		queues:     map[string]*queue{},
-		orders:     map[order][]*execution{},
+		lines:      map[order]*line{},
 		handlers:   map[string]handlerEntry{},
 		key:        key,
 		listeners:  map[*listener]bool{},
@@ -129,6 +128,8 @@ type execution struct {
 	restaq.Execution
 	event     *event
 	orderKey  string
+	place     int64 // under its order key: the order in which executions were stored
+	owner     string
 	token     int64
 	kind      restaq.AttemptKind // of the attempt under way
 	wish      restaq.AttemptKind // of the next attempt
@@ -136,7 +137,7 @@ type execution struct {
 	attempts  []attempt
 	steps     []restaq.StepRow // by attempt, then Seq
 	due       time.Time        // when it may be claimed; zero if it is finished
-	place     int              // in its queue; -1 if it is in none
+	index     int              // in its queue; -1 if it is in none
 }
 
 // attempt is an ended attempt. Its token is 0 if not its own process ended it.
@@ -172,14 +173,3 @@ func cloneHeader(h http.Header) http.Header {
 
 // time reads the store's clock. The caller holds mu.
 func (s *Store) time() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
-
-// compareArrival orders executions by their event's arrival, then id.
-func compareArrival(a, b *execution) int {
-	if a.event.arrival != b.event.arrival {
-		if a.event.arrival < b.event.arrival {
-			return -1
-		}
-		return 1
-	}
-	return strings.Compare(a.ID, b.ID)
-}

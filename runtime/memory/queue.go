@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 	"time"
@@ -9,20 +10,20 @@ import (
 )
 
 // queue holds one handler's unfinished executions, soonest due first. It is a
-// heap.Interface; each execution knows its place.
+// heap.Interface; each execution knows its index.
 type queue []*execution
 
 func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
 func (q queue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
+	q[i].index, q[j].index = i, j
 }
 
 // Push adds an execution at the end.
 func (q *queue) Push(x any) {
 	e := x.(*execution)
-	e.place = len(*q)
+	e.index = len(*q)
 	*q = append(*q, e)
 }
 
@@ -32,7 +33,7 @@ func (q *queue) Pop() any {
 	e := (*q)[last]
 	(*q)[last] = nil
 	*q = (*q)[:last]
-	e.place = -1
+	e.index = -1
 	return e
 }
 
@@ -46,62 +47,77 @@ func (s *Store) settle(e *execution) {
 		s.queues[e.Handler] = q
 	}
 	switch unfinished := !e.due.IsZero(); {
-	case unfinished && e.place >= 0:
-		heap.Fix(q, e.place)
+	case unfinished && e.index >= 0:
+		heap.Fix(q, e.index)
 	case unfinished:
 		heap.Push(q, e)
-	case e.place >= 0:
-		heap.Remove(q, e.place)
+	case e.index >= 0:
+		heap.Remove(q, e.index)
 	}
 	s.settleOrder(e)
 }
 
+// line is what stands under one order key: its handler's executions with equal
+// keys, by place.
+type line struct {
+	open []*execution // unfinished
+	dead []*execution
+}
+
+// settleOrder moves e to where it belongs in its order's line.
 func (s *Store) settleOrder(e *execution) {
 	if e.orderKey == "" {
 		return
 	}
 	o := order{e.Handler, e.orderKey}
-	i, listed := slices.BinarySearchFunc(s.orders[o], e, compareArrival)
-	switch unfinished := !e.due.IsZero(); {
-	case unfinished && !listed:
-		s.orders[o] = slices.Insert(s.orders[o], i, e)
-	case !unfinished && listed:
-		s.orders[o] = slices.Delete(s.orders[o], i, i+1)
-		if len(s.orders[o]) == 0 {
-			delete(s.orders, o)
-		}
+	l := s.lines[o]
+	if l == nil {
+		l = &line{}
+		s.lines[o] = l
+	}
+	l.open = stand(l.open, e, !e.due.IsZero())
+	l.dead = stand(l.dead, e, e.Dead() && s.executions[e.ID] == e)
+	if len(l.open)+len(l.dead) == 0 {
+		delete(s.lines, o)
 	}
 }
 
-// behind reports whether e has to wait: an earlier execution of the same order
-// is unfinished, or another one runs at now, under a lease that holds.
-func (s *Store) behind(e *execution, now time.Time) bool {
-	if e.orderKey == "" {
+// stand returns list with e in its place, or without it.
+func stand(list []*execution, e *execution, in bool) []*execution {
+	i, there := slices.BinarySearchFunc(list, e, func(a, b *execution) int { return cmp.Compare(a.place, b.place) })
+	switch {
+	case in && !there:
+		return slices.Insert(list, i, e)
+	case !in && there:
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// behind reports whether e has to wait for others of its order.
+func (s *Store) behind(e *execution, deadBlocks bool) bool {
+	if e.orderKey == "" || e.Status == restaq.Running {
 		return false
 	}
-	list := s.orders[order{e.Handler, e.orderKey}]
-	return list[0] != e || slices.ContainsFunc(list, func(o *execution) bool {
-		return o != e && o.Status == restaq.Running && o.due.After(now)
-	})
+	l := s.lines[order{e.Handler, e.orderKey}]
+	return l.open[0] != e ||
+		deadBlocks && len(l.dead) > 0 && l.dead[0].place < e.place ||
+		slices.ContainsFunc(l.open, func(o *execution) bool { return o.Status == restaq.Running })
 }
 
-// soonest takes the execution with the oldest due time, not after now, out of
-// the queues of handlers; nil if there is none. The caller settles it again.
-func (s *Store) soonest(handlers []string, now time.Time) *execution {
-	var best *queue
-	for _, h := range handlers {
-		q := s.queues[h]
-		if q == nil || q.Len() == 0 || (*q)[0].due.After(now) {
-			continue
+// next takes the execution of a handler that is to be claimed next at now out
+// of its queue; nil if there is none. passed are those taken out on the way.
+// The caller settles them all.
+func (s *Store) next(handler string, now time.Time, deadBlocks bool) (next *execution, passed []*execution) {
+	q := s.queues[handler]
+	for q != nil && q.Len() > 0 && !(*q)[0].due.After(now) {
+		e := heap.Pop(q).(*execution)
+		if !s.behind(e, deadBlocks) {
+			return e, passed
 		}
-		if best == nil || (*q)[0].due.Before((*best)[0].due) {
-			best = q
-		}
+		passed = append(passed, e)
 	}
-	if best == nil {
-		return nil
-	}
-	return heap.Pop(best).(*execution)
+	return nil, passed
 }
 
 // setPending, setFinished and setRetry move e to a status with the times that

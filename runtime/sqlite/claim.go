@@ -1,10 +1,10 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -15,8 +15,8 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) (claimed []restaq.Cla
 		return nil, fmt.Errorf("look for ended processes: %w", err)
 	}
 	// Most polls find nothing. A snapshot tells them so without the lock.
-	due, err := s.due(ctx, c)
-	if err == nil && len(due) > 0 {
+	found, err := s.anyDue(ctx, c)
+	if err == nil && found {
 		err = s.writer.do(ctx, func(tx *tx) error {
 			claimed, err = tx.claim(c)
 			return err
@@ -28,64 +28,95 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) (claimed []restaq.Cla
 	return claimed, nil
 }
 
-// candidate is an execution that may be claimed.
-type candidate struct{ seq, due int64 }
-
-// due looks for executions to claim without taking any.
-func (s *Store) due(ctx context.Context, c restaq.Claim) (due []candidate, err error) {
+// anyDue reports whether there is something to claim, without taking any.
+func (s *Store) anyDue(ctx context.Context, c restaq.Claim) (found bool, err error) {
 	if c.Limit <= 0 || len(c.Handlers) == 0 {
-		return nil, ctx.Err()
+		return false, ctx.Err()
+	}
+	if c.Recover {
+		return true, ctx.Err()
 	}
 	c.Limit = 1
 	err = s.reader.read(ctx, func(query queryFunc) error {
-		due, err = candidates(query, c, s.now().UnixMicro())
+		due, err := candidates(query, c, s.now().UnixMicro())
+		found = len(due) > 0
 		return err
 	})
-	return due, err
+	return found, err
 }
 
-// candidates returns up to c.Limit executions that are due at now and behind no
-// other of their order, oldest first. Each handler's are found by the
-// index of unfinished work, in order, so that the cost grows neither with what
-// is finished nor with what is due.
-func candidates(query queryFunc, c restaq.Claim, now int64) ([]candidate, error) {
-	var due []candidate
+// dueSQL finds the executions of a handler that are due and that do not wait
+// for others of their order, oldest first. It walks through the index of
+// unfinished work in order, so that the cost grows neither with what is
+// finished nor with what is due. ?4 says that dead ones keep their key.
+const dueSQL = `SELECT x.seq
+	FROM restaq_execution AS x INDEXED BY restaq_execution_due
+	WHERE x.handler = ?1 AND x.due_at <= ?2 AND (x.order_key = '' OR x.status = 'running' OR
+		NOT EXISTS (
+			SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order
+			WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NOT NULL
+				AND y.seq < x.seq)
+		AND NOT EXISTS (
+			SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order_running
+			WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.status = 'running')
+		AND NOT (?4 AND EXISTS (
+			SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order_dead
+			WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NULL
+				AND y.status = 'failed' AND y.seq < x.seq)))
+	ORDER BY x.due_at LIMIT ?3`
+
+// candidates returns up to c.Limit executions to be claimed at now, those of
+// each handler by turns.
+func candidates(query queryFunc, c restaq.Claim, now int64) ([]int64, error) {
+	var lines [][]int64 // of each handler
 	for i, handler := range c.Handlers {
 		if slices.Contains(c.Handlers[:i], handler) {
 			continue
 		}
-		rows, err := query(`SELECT x.seq, x.due_at
-			FROM restaq_execution AS x INDEXED BY restaq_execution_due
-			WHERE x.handler = ? AND x.due_at <= ?
-				AND (x.order_key = '' OR NOT EXISTS (
-					SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order
-					WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NOT NULL
-						AND (y.event, y.id) < (x.event, x.id))
-					AND NOT EXISTS (
-					SELECT 1 FROM restaq_execution AS z INDEXED BY restaq_execution_order
-					WHERE z.handler = x.handler AND z.order_key = x.order_key AND z.order_key <> '' AND z.due_at > ?
-						AND z.status = 'running' AND z.seq <> x.seq))
-			ORDER BY x.due_at LIMIT ?`, handler, now, now, c.Limit)
+		due, err := seqs(query, dueSQL, handler, now, c.Limit, c.DeadBlocks)
 		if err != nil {
 			return nil, err
 		}
-		err = each(rows, func() error {
-			var found candidate
-			err := rows.Scan(&found.seq, &found.due)
-			due = append(due, found)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+		lines = append(lines, due)
 	}
-	slices.SortStableFunc(due, func(a, b candidate) int { return cmp.Compare(a.due, b.due) })
-	return due[:min(len(due), c.Limit)], nil
+	return byTurns(lines, c.Limit), nil
 }
 
-// claim takes what is due. The transaction is the only one that writes, so
-// what it found due is so until it has been begun.
+// byTurns takes the first of each line, then the second of each, and so on.
+func byTurns(lines [][]int64, limit int) (taken []int64) {
+	for n := 0; len(lines) > 0; n++ {
+		lines = slices.DeleteFunc(lines, func(line []int64) bool { return n >= len(line) })
+		for _, line := range lines {
+			if len(taken) == limit {
+				return taken
+			}
+			taken = append(taken, line[n])
+		}
+	}
+	return taken
+}
+
+// seqs returns the only column of the rows of a query.
+func seqs(query queryFunc, text string, args ...any) (found []int64, err error) {
+	rows, err := query(text, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var n int64
+		err := rows.Scan(&n)
+		found = append(found, n)
+		return err
+	})
+	return found, err
+}
+
+// claim takes what is due, or what the owner had taken before. The transaction
+// is the only one that writes, so what it found is so until it commits.
 func (t *tx) claim(c restaq.Claim) ([]restaq.Claimed, error) {
+	if c.Recover {
+		return t.recover(c)
+	}
 	due, err := candidates(t.query, c, t.now.UnixMicro())
 	if err != nil {
 		return nil, err
@@ -93,41 +124,75 @@ func (t *tx) claim(c restaq.Claim) ([]restaq.Claimed, error) {
 	if err := t.introduce(c.Owner); err != nil {
 		return nil, err
 	}
-	var claimed []restaq.Claimed
-	for _, d := range due {
-		one, err := t.claimOne(d.seq, c)
+	claimed := make([]restaq.Claimed, len(due))
+	for i, seq := range due {
+		e, ev, err := t.claimable(seq)
 		if err != nil {
 			return nil, err
 		}
-		claimed = append(claimed, *one)
+		if e.Status == restaq.Running { // its lease has run out
+			if err := t.closeAttempt(e, restaq.AttemptLost); err != nil {
+				return nil, err
+			}
+		}
+		e.begin(t.now, c.Owner, c.Lease)
+		if err := t.save(e); err != nil {
+			return nil, err
+		}
+		claimed[i] = e.claimed(ev)
 	}
 	return claimed, nil
 }
 
-func (t *tx) claimOne(seq int64, c restaq.Claim) (*restaq.Claimed, error) {
-	e := &execution{}
-	var ev restaq.Event
-	err := scanOne(t.query, append(e.columns(), header{&ev.Header}, blob{&ev.Payload}), `SELECT `+executionColumns+`, e.header, e.payload
-		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event
-		WHERE x.seq = ?`, seq)
-	if err != nil {
-		return nil, err
-	}
-	if e.Status == restaq.Running { // its lease has run out
-		if err := t.closeAttempt(e, restaq.AttemptLost); err != nil {
+// recover returns what runs under leases of the owner that it does not know
+// of, and extends them.
+func (t *tx) recover(c restaq.Claim) (claimed []restaq.Claimed, err error) {
+	for i, handler := range c.Handlers {
+		if slices.Contains(c.Handlers[:i], handler) {
+			continue
+		}
+		running, err := seqs(t.query, `SELECT seq FROM restaq_execution INDEXED BY restaq_execution_due
+			WHERE handler = ? AND due_at IS NOT NULL AND status = 'running' AND owner = ?`, handler, c.Owner)
+		if err != nil {
 			return nil, err
 		}
+		for _, seq := range running {
+			e, ev, err := t.claimable(seq)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Contains(c.Held, e.lease()) {
+				continue
+			}
+			if len(claimed) == c.Limit {
+				return claimed, nil
+			}
+			e.due = t.now.Add(c.Lease).Truncate(time.Microsecond)
+			if err := t.save(e); err != nil {
+				return nil, err
+			}
+			claimed = append(claimed, e.claimed(ev))
+		}
 	}
-	e.begin(t.now, c.Owner, c.Lease)
-	if err := t.save(e); err != nil {
-		return nil, err
-	}
+	return claimed, nil
+}
+
+// claimable reads an execution with its event.
+func (t *tx) claimable(seq int64) (e *execution, ev restaq.Event, err error) {
+	e = &execution{}
+	err = scanOne(t.query, append(e.columns(), header{&ev.Header}, blob{&ev.Payload}), `SELECT `+executionColumns+`, e.header, e.payload
+		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event
+		WHERE x.seq = ?`, seq)
 	r := e.Event
 	ev.Source, ev.Provider, ev.ID, ev.Type, ev.ReceivedAt = r.Source, r.Provider, r.ID, r.Type, r.ReceivedAt
-	return &restaq.Claimed{
-		Execution: e.out(),
-		Event:     ev,
-		Lease:     restaq.Lease{Execution: e.ID, Attempt: e.Attempts, Token: e.token},
-		Kind:      e.kind,
-	}, nil
+	return e, ev, err
+}
+
+func (e *execution) claimed(ev restaq.Event) restaq.Claimed {
+	return restaq.Claimed{Execution: e.out(), Event: ev, Lease: e.lease(), Kind: e.kind}
+}
+
+// lease is that of the attempt under way.
+func (e *execution) lease() restaq.Lease {
+	return restaq.Lease{Execution: e.ID, Attempt: e.Attempts, Token: e.token}
 }

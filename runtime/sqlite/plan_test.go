@@ -45,9 +45,11 @@ func TestPlansOfStatements(t *testing.T) {
 			[]string{
 				"SEARCH x USING INDEX restaq_execution_due (handler=? AND due_at<?)",
 				"CORRELATED SCALAR SUBQUERY 1",
-				"SEARCH y USING INDEX restaq_execution_order (handler=? AND order_key=? AND event<?)",
+				"SEARCH y USING INDEX restaq_execution_order (handler=? AND order_key=? AND seq<?)",
 				"CORRELATED SCALAR SUBQUERY 2",
-				"SEARCH z USING INDEX restaq_execution_order (handler=? AND order_key=?)",
+				"SEARCH y USING COVERING INDEX restaq_execution_order_running (handler=? AND order_key=?)",
+				"CORRELATED SCALAR SUBQUERY 3",
+				"SEARCH y USING INDEX restaq_execution_order_dead (handler=? AND order_key=? AND seq<?)",
 			},
 		},
 		"list": {

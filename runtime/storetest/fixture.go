@@ -91,7 +91,13 @@ func (f *fixture) begun(eventID string) restaq.Lease {
 // claimAll claims up to 100 executions.
 func (f *fixture) claimAll(handlers ...string) []restaq.Claimed {
 	f.Helper()
-	claimed, err := f.store.Claim(f.ctx, restaq.Claim{Owner: owner, Lease: lease, Handlers: handlers, Limit: 100})
+	return f.claimSome(100, handlers...)
+}
+
+// claimSome claims up to limit executions.
+func (f *fixture) claimSome(limit int, handlers ...string) []restaq.Claimed {
+	f.Helper()
+	claimed, err := f.store.Claim(f.ctx, restaq.Claim{Owner: owner, Lease: lease, Handlers: handlers, Limit: limit})
 	if err != nil {
 		f.Fatalf("Claim: %v", err)
 	}

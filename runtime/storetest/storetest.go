@@ -74,6 +74,7 @@ func Run(t *testing.T, b Backend) {
 	}{
 		{"Insert", insertTests},
 		{"Claim", claimTests},
+		{"Recover", recoverTests},
 		{"Order", orderTests},
 		{"Record", recordTests},
 		{"Renew", renewTests},

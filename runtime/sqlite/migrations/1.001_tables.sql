@@ -82,9 +82,16 @@ CREATE INDEX restaq_execution_failed ON restaq_execution (created_at) WHERE stat
 -- What a claim looks through. It holds unfinished work alone.
 CREATE INDEX restaq_execution_due ON restaq_execution (handler, due_at) WHERE due_at IS NOT NULL;
 
--- Who comes before whom under one order key.
-CREATE INDEX restaq_execution_order ON restaq_execution (handler, order_key, event, id)
+-- Who comes before whom under one order key: seq, as writers take turns. Who
+-- has the key. Who died, and so keeps it if the program says so.
+CREATE INDEX restaq_execution_order ON restaq_execution (handler, order_key, seq)
 	WHERE due_at IS NOT NULL AND order_key <> '';
+
+CREATE INDEX restaq_execution_order_running ON restaq_execution (handler, order_key)
+	WHERE status = 'running' AND order_key <> '';
+
+CREATE INDEX restaq_execution_order_dead ON restaq_execution (handler, order_key, seq)
+	WHERE due_at IS NULL AND status = 'failed' AND order_key <> '';
 
 -- Who has leases, and which byte of which file its process keeps locked for as
 -- long as it lives.
