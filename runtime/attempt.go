@@ -46,7 +46,7 @@ type attempt struct {
 	mu        sync.Mutex
 	idle      sync.Cond // on mu: calls fell to 0
 	calls     int       // step calls under way
-	leasedAt  time.Time // when the last renewal that succeeded was sent
+	leasedAt  instant   // when the last renewal that succeeded was sent
 	ended     bool      // the handler has returned and no call is under way
 	refused   bool      // a call was refused because ctx had ended
 	fatal     error     // stops the execution, whatever the handler returns
@@ -72,7 +72,7 @@ func (r *stepRun) row() *StepRow { return &r.rows[0] }
 // name is the call's record name.
 func (r *stepRun) name() string { return r.rows[0].Name }
 
-func newAttempt(rt *Runtime, h *handler, lease Lease, kind AttemptKind, event *Event, sent time.Time) *attempt {
+func newAttempt(rt *Runtime, h *handler, lease Lease, kind AttemptKind, event *Event, sent instant) *attempt {
 	a := &attempt{rt: rt, handler: h, lease: lease, kind: kind, leasedAt: sent}
 	a.idle.L = &a.mu
 	a.ctx, a.cut = context.WithCancelCause(rt.work.values)
@@ -222,7 +222,7 @@ func (a *attempt) progress(r *stepRun, rows []StepRow) Progress {
 
 // renewed notes that the lease was renewed by a request sent then, which also
 // wrote rows.
-func (a *attempt) renewed(sent time.Time, rows []StepRow) {
+func (a *attempt) renewed(sent instant, rows []StepRow) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.leasedAt = sent
@@ -269,16 +269,25 @@ func (a *attempt) leave(row *StepRow) (left bool) {
 	return true
 }
 
+// instant is a moment by both clocks of a process. The monotonic one may stand
+// still while the machine sleeps; the wall clock may be set.
+type instant struct{ mono, wall time.Time }
+
+// instant reads both clocks.
+func (rt *Runtime) instant() instant { return instant{time.Now(), rt.cfg.Now().Round(0)} }
+
+// since is the time that has passed by the clock that says more.
+func (i instant) since(earlier instant) time.Duration {
+	return max(i.mono.Sub(earlier.mono), i.wall.Sub(earlier.wall))
+}
+
 // ensureLease makes sure that the lease has not run out by this process's
-// clock, so that one that slept wakes up harmless.
+// clocks, so that one that slept wakes up harmless.
 func (a *attempt) ensureLease() error {
 	a.mu.Lock()
-	since := a.leasedAt
+	leased := a.leasedAt
 	a.mu.Unlock()
-	// The monotonic clock may stand still while the machine sleeps; the wall
-	// clock may be set. The later of the two is the safe one.
-	held := max(time.Since(since), time.Now().Round(0).Sub(since.Round(0))) < a.rt.cfg.Lease
-	if held {
+	if a.rt.instant().since(leased) < a.rt.cfg.Lease {
 		return nil
 	}
 	err := a.persist("renew lease", func(ctx context.Context) error { return a.rt.renew(ctx, a) })

@@ -34,6 +34,13 @@ type Config struct {
 	// not heard of. Default: 1 s.
 	Poll time.Duration
 
+	// DeadBlocksKey makes a dead execution keep its order key: those of the
+	// same handler and key that were stored after it wait until a person has
+	// retried, restarted or cancelled it. Default: they go on without it. One
+	// whose key could not be computed has none and blocks nothing. All
+	// processes on a store should agree.
+	DeadBlocksKey bool
+
 	// ShutdownTimeout is how long Run waits for attempts under way after its
 	// context ended, before it cuts them off. Default: 25 s, below the 30 s
 	// that orchestrators grant.

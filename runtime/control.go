@@ -13,6 +13,9 @@ import (
 // completed execution it changes nothing; on a cancelled one it returns
 // ErrFinal.
 //
+// An execution with an order key begins when no other one of its key runs, and
+// before those that were stored after it.
+//
 // If this process runs the handler, Retry returns the execution when the
 // attempt has ended, else as soon as the wish is recorded. The end of ctx ends
 // the waiting only.
@@ -56,7 +59,8 @@ func (rt *Runtime) Restart(ctx context.Context, id string) (Execution, error) {
 
 // Cancel ends the execution for good: no attempt begins or goes on, and what
 // an attempt under way would still write is refused. Its context is cancelled
-// at once in this process, and with its next write or renewal in another.
+// at once in this process, and with its next write or renewal in another. Its
+// order key is free at once.
 // Cancelling a cancelled execution again is no error; a completed one returns
 // ErrFinal.
 func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
@@ -70,12 +74,15 @@ func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
 	if !rt.cutCancelled(id) && changed {
 		rt.tell(func(n *notices) { n.cancelled = append(n.cancelled, id) })
 	}
+	if changed && rt.mayOrder(e.Handler) {
+		rt.pend(e.Handler) // the next one of its order key
+	}
 	return e, nil
 }
 
 // Replay makes a new execution of the same stored event for the same handler,
-// and returns it without waiting. The old one's history is not touched. It
-// returns ErrNoPayload if the event's payload was not kept.
+// and returns it without waiting. The old one's history is not touched. Under
+// an order key its place is behind all that were stored before. It returns ErrNoPayload if the event's payload was not kept.
 func (rt *Runtime) Replay(ctx context.Context, id string) (Execution, error) {
 	e, err := rt.replay(ctx, id)
 	if err != nil {

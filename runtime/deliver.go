@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 )
 
 // maxPayload is the largest payload that is stored, in bytes.
@@ -78,36 +77,23 @@ func (rt *Runtime) deliver(ctx context.Context, event *Event) (Receipt, error) {
 }
 
 // insert stores a new event with its executions, and begins those that find a
-// free slot.
+// free slot. If the answer is lost, the claim loop finds out what has begun.
 func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler) (bool, []Execution, error) {
-	in := &Insertion{Event: event, Owner: rt.owner, Lease: rt.cfg.Lease, Executions: make([]NewExecution, 0, len(handlers))}
-	ordered := 0
-	for _, h := range handlers {
-		e := rt.newExecution(h, event)
-		if e.OrderKey != "" || e.Error != "" {
-			ordered++
-		}
-		in.Executions = append(in.Executions, e)
+	in := &Insertion{Event: event, Owner: rt.owner, Lease: rt.cfg.Lease, Executions: make([]NewExecution, len(handlers))}
+	for i, h := range handlers {
+		in.Executions[i] = rt.newExecution(h, event)
 	}
-	slots := rt.work.reserve(len(handlers) - ordered)
+	slots := rt.work.reserve(in.Executions)
 	if slots > 0 { // attempts read it after the caller has it back
 		event.Payload = bytes.Clone(event.Payload)
 	}
-	begun := 0
-	for i := range in.Executions {
-		if e := &in.Executions[i]; begun < slots && e.OrderKey == "" && e.Error == "" {
-			e.Begin = true
-			begun++
-		}
-	}
-	sent := time.Now()
+	sent := rt.instant()
 	created, executions, err := rt.store.Insert(ctx, in)
 	if err != nil && slots > 0 {
-		go rt.adopt(*event, in.Executions, slots, sent)
-		return false, nil, err
+		rt.work.doubt(rt.cfg.Lease)
 	}
 	if err != nil || !created {
-		rt.work.release(slots)
+		rt.work.release(in.Executions)
 		return false, nil, err
 	}
 	for i := range executions {
@@ -115,7 +101,7 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		switch {
 		case e.Status == Running:
 			event.ReceivedAt = e.Event.ReceivedAt
-			rt.begin(e.Handler, firstLease(e), Automatic, event, sent)
+			rt.begin(e.Handler, firstLease(e.ID), Automatic, event, sent)
 		case e.Status == Pending:
 			rt.pend(e.Handler)
 		default:
@@ -126,42 +112,8 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 	return true, executions, nil
 }
 
-// firstLease is the lease of an execution that its insert began.
-func firstLease(e *Execution) Lease { return Lease{Execution: e.ID, Attempt: 1, Token: 1} }
-
-// adopt finds out whether an insert that failed was committed all the same. If
-// so, its executions are leased to this process and nobody else begins them.
-func (rt *Runtime) adopt(event Event, wanted []NewExecution, slots int, sent time.Time) {
-	unused := slots
-	defer func() { rt.work.release(unused) }()
-	for n := 1; time.Since(sent) < rt.cfg.Lease; n++ {
-		ctx, cancel := context.WithTimeout(rt.work.base, rt.cfg.Lease)
-		stored, err := rt.store.Lookup(ctx, event.Source, event.ID, false)
-		cancel()
-		switch {
-		case err == nil:
-			event.ReceivedAt = stored.Event.ReceivedAt
-			for i := range stored.Executions {
-				e := &stored.Executions[i]
-				own := func(w NewExecution) bool { return w.Begin && w.ID == e.ID }
-				if e.Status == Running && e.Attempts == 1 && slices.ContainsFunc(wanted, own) {
-					unused--
-					rt.begin(e.Handler, firstLease(e), Automatic, &event, sent)
-				}
-			}
-			return
-		case errors.Is(err, ErrNotFound):
-			return
-		}
-		wait := time.NewTimer(Backoff{50 * time.Millisecond, 5 * time.Second}.Delay(n))
-		select {
-		case <-wait.C:
-		case <-rt.work.base.Done():
-			wait.Stop()
-			return
-		}
-	}
-}
+// firstLease is that of an execution that its insert began.
+func firstLease(id string) Lease { return Lease{Execution: id, Attempt: 1, Token: 1} }
 
 // newExecution describes a handler's execution for an event. An order key that
 // cannot be computed makes it a dead one: the event is stored all the same.

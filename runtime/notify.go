@@ -38,7 +38,7 @@ const notifyTimeout = 5 * time.Second
 // way; what comes up meanwhile shares the next one.
 type notices struct {
 	mu        sync.Mutex
-	sending   bool
+	sent      chan struct{} // closed when all is told; nil if nothing is being told
 	handlers  map[string]bool
 	cancelled []string
 }
@@ -47,9 +47,23 @@ type notices struct {
 // once. Whoever can start it gets to know: this process if it runs and has a
 // free slot, else the others.
 func (rt *Runtime) pend(handler string) {
-	if rt.has(handler) && rt.work.pending() {
-		return
+	if rt.has(handler) {
+		if _, free := rt.work.pending(); free {
+			return
+		}
 	}
+	rt.tellDue(handler)
+}
+
+// pendAfter is pend at the end of an attempt, whose slot is then free.
+func (rt *Runtime) pendAfter(handler string) {
+	if runs, _ := rt.work.pending(); !runs {
+		rt.tellDue(handler)
+	}
+}
+
+// tellDue tells the other processes that a handler has due work.
+func (rt *Runtime) tellDue(handler string) {
 	rt.tell(func(n *notices) {
 		if n.handlers == nil {
 			n.handlers = make(map[string]bool)
@@ -68,8 +82,8 @@ func (rt *Runtime) tell(add func(n *notices)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	add(n)
-	if !n.sending {
-		n.sending = true
+	if n.sent == nil {
+		n.sent = make(chan struct{})
 		go rt.send(notifier)
 	}
 }
@@ -85,7 +99,8 @@ func (rt *Runtime) send(notifier Notifier) {
 		}
 		n.handlers, n.cancelled = nil, nil
 		if len(notice.Handlers) == 0 && len(notice.Cancelled) == 0 {
-			n.sending = false
+			close(n.sent)
+			n.sent = nil
 			n.mu.Unlock()
 			return
 		}
@@ -95,6 +110,22 @@ func (rt *Runtime) send(notifier Notifier) {
 			rt.cfg.Logger.Debug("restaq: cannot notify other processes; they will poll", "error", firstLine(errorText(err), 200))
 		}
 		cancel()
+	}
+}
+
+// flush waits until all is told, up to a time.
+func (n *notices) flush() {
+	n.mu.Lock()
+	sent := n.sent
+	n.mu.Unlock()
+	if sent == nil {
+		return
+	}
+	patience := time.NewTimer(notifyTimeout)
+	defer patience.Stop()
+	select {
+	case <-sent:
+	case <-patience.C:
 	}
 }
 

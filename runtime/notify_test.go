@@ -125,3 +125,118 @@ func TestACancelIsHeardByTheProcessThatRuns(t *testing.T) {
 		}
 	})
 }
+
+// A process cannot know when a user's own transaction is committed: the store
+// tells it, and the others, by the commit.
+func TestADeliveryInAUsersTransactionStartsWithoutAPoll(t *testing.T) {
+	eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) {
+		if _, ok := open().(restaq.Notifier); !ok {
+			return // its processes poll
+		}
+		for name, receiver := range map[string]func(t *testing.T, worker *restaq.Runtime, part restaq.Part) *restaq.Runtime{
+			"of another process": func(t *testing.T, _ *restaq.Runtime, part restaq.Part) *restaq.Runtime {
+				return receive(t, open(), quick(), part)
+			},
+			"of the same process": func(_ *testing.T, worker *restaq.Runtime, _ restaq.Part) *restaq.Runtime { return worker },
+		} {
+			t.Run(name, func(t *testing.T) {
+				ran := make(chan string, 1)
+				part := on("h", func(_ context.Context, e restaq.Event) error { ran <- e.ID; return nil })
+				worker := listening(t, open(), part)
+				rt := receiver(t, worker, part)
+				for _, commit := range []bool{false, true} {
+					tx := l.begin(t)
+					event := newEvent()
+					if _, err := rt.DeliverTx(t.Context(), tx, event); err != nil {
+						t.Fatal(err)
+					}
+					if err := l.end(tx, commit); err != nil {
+						t.Fatal(err)
+					}
+					if commit {
+						if id := <-ran; id != event.ID {
+							t.Errorf("ran %s, want %s", id, event.ID)
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+// notified counts what a process tells the others.
+type notified struct {
+	restaq.Store
+	told chan restaq.Notice
+}
+
+func (s *notified) Notify(ctx context.Context, n restaq.Notice) error {
+	s.told <- n
+	return nil
+}
+
+func (s *notified) Listen(ctx context.Context, fn func(restaq.Notice)) { <-ctx.Done() }
+
+// What this process starts itself is no news for the others; what it does not
+// is told, however much it is, once.
+func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := &notified{Store: open(), told: make(chan restaq.Notice, 1000)}
+		cfg := quick()
+		cfg.Concurrency = 1
+		entered, release := make(chan string, 100), newGate()
+		rt, stop := start(t, store, cfg, on("h", func(ctx context.Context, e restaq.Event) error {
+			entered <- e.ID
+			return release.pass(ctx)
+		}))
+		first := deliver(t, rt, newEvent()) // this process has a slot for it
+		<-entered
+		if n := len(store.told); n != 0 {
+			t.Errorf("%d notices of work that this process has begun: %+v", n, <-store.told)
+		}
+		second := deliver(t, rt, newEvent())
+		if n := <-store.told; len(n.Handlers) != 1 || n.Handlers[0] != "h" {
+			t.Errorf("told %+v, want the handler's work", n)
+		}
+		release.open()
+		wait(t, rt, first.ID, "completed")
+		wait(t, rt, second.ID, "completed")
+		if n := len(store.told); n != 0 {
+			t.Errorf("%d notices of work that this process began at the end of another: %+v", n, <-store.told)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a process gives back when it stops is told to those that go on.
+func TestAnInterruptedExecutionIsTold(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := &notified{Store: open(), told: make(chan restaq.Notice, 1000)}
+		cfg := quick()
+		cfg.ShutdownTimeout = time.Millisecond
+		entered := newGate()
+		rt, stop := start(t, store, cfg, on("h", func(ctx context.Context, _ restaq.Event) error {
+			entered.open()
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		e := deliver(t, rt, newEvent())
+		if err := entered.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(store.told); n != 1 { // by the time that Run has returned
+			t.Fatalf("%d notices, want one", n)
+		}
+		if n := <-store.told; len(n.Handlers) != 1 || n.Handlers[0] != "h" {
+			t.Errorf("told %+v, want the handler's work", n)
+		}
+		if e := inspect(t, rt, e.ID); e.Status != restaq.Pending {
+			t.Errorf("execution is %s, want pending", e.Status)
+		}
+	})
+}

@@ -104,8 +104,10 @@ func (a *attempt) finish(o *Outcome) {
 	}
 	a.announce(o)
 	switch {
-	case e.Status == Pending: // interrupted, or a wish was waiting
-		a.rt.work.look()
+	case e.Status == Pending, a.handler.order != nil:
+		// It was interrupted, or a wish was waiting, or the next one of its
+		// order key can begin.
+		a.rt.pendAfter(e.Handler)
 	case e.Retrying() && o.RetryIn < a.rt.cfg.Poll:
 		time.AfterFunc(o.RetryIn, a.rt.work.look)
 	}

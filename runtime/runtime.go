@@ -30,6 +30,7 @@ type Runtime struct {
 	key      []byte        // of input fingerprints; set once told
 
 	work    work
+	turn    int // of registry.names, whose handler is claimed first; the claim loop's
 	notices notices
 }
 
@@ -161,6 +162,15 @@ func (rt *Runtime) has(handler string) bool {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.registry.handlers[handler] != nil
+}
+
+// mayOrder reports whether the handler's executions may have order keys: if it
+// is not registered here, this is not known.
+func (rt *Runtime) mayOrder(handler string) bool {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	h := rt.registry.handlers[handler]
+	return h == nil || h.order != nil
 }
 
 // Invoke runs the function of a registered step from its encoded inputs, and

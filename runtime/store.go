@@ -163,6 +163,10 @@ type Insertion struct {
 	// in the same statement.
 	Owner string
 	Lease time.Duration
+
+	// Notice, if not nil, is told by the commit of a new event that InsertTx
+	// stores, if the store is a Notifier.
+	Notice *Notice
 }
 
 // NewExecution is an execution to be stored.

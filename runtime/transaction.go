@@ -30,6 +30,8 @@ type Transactor interface {
 	// Permanent; one that rolled back and returned an error is let pass.
 	//
 	// ErrUncertain says that the commit may have been done: Recorded tells.
+	// ErrConnectionLost says that the transaction was lost before the commit,
+	// by no fault of fn.
 	Transact(ctx context.Context, lease Lease, d time.Duration, fn func(ctx context.Context, tx any) (*Progress, error)) error
 
 	// Recorded reports whether the row seq of the lease's attempt is stored,
@@ -54,6 +56,10 @@ var (
 
 	// ErrUncertain says that the answer to a commit was lost.
 	ErrUncertain = errors.New("the answer to the commit was lost")
+
+	// ErrConnectionLost says that a transaction was rolled back because the
+	// connection to the database was lost.
+	ErrConnectionLost = errors.New("the transaction was rolled back: the connection was lost before it was committed")
 )
 
 // transactionKey marks the context of a function that has a transaction.
@@ -103,13 +109,15 @@ func (rt *Runtime) checkTransaction(name, tx string) error {
 	return fmt.Errorf("step %q takes a transaction of type %s and needs %s; %T %s", name, tx, needed, rt.store, has)
 }
 
-// txTry is one try of a step that takes a transaction.
+// txTry is one try of a step that takes a transaction. To lose touch with the
+// database is no failure of the step: the transaction is begun anew.
 type txTry struct {
 	*attempt
 	store Transactor
 	step  *stepRun
 	row   StepRow
 	scope *transactionScope
+	lost  time.Time // when the first transaction was
 
 	called    bool // the function was
 	output    []byte
@@ -125,13 +133,15 @@ func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output
 	if err := a.rt.checkTransaction(r.name(), r.call.Tx); err != nil {
 		return nil, Permanent(err), nil
 	}
-	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row, scope: &transactionScope{step: r.name()}}
+	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row}
 	ctx, cancel := r.timeout(ctx)
 	defer cancel()
-	err = a.persist("begin transaction", func(context.Context) error { return t.transact(ctx) })
-	if err == nil && t.uncertain {
-		err = t.settle()
-	}
+	err = a.persist("run transaction", func(store context.Context) error {
+		if t.uncertain {
+			return t.settle(store)
+		}
+		return t.transact(ctx)
+	})
 	if t.failure != nil && context.Cause(ctx) == errStepTimeout {
 		t.failure = errStepTimeout
 	}
@@ -150,20 +160,43 @@ func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output
 }
 
 // transact has the store run the function and works out what that came to. An
-// error says that it may be tried again: the function was not called.
+// error says that it is to be tried again: nothing is stored, or, if uncertain
+// is set, that is to be found out.
 func (t *txTry) transact(ctx context.Context) error {
+	if err := t.ensureLease(); err != nil { // touch may have been lost for long
+		return err
+	}
+	t.called, t.failure, t.scope = false, nil, &transactionScope{step: t.step.name()}
 	err := t.store.Transact(ctx, t.lease, t.rt.cfg.Lease, t.call)
 	switch {
 	case err == nil:
 	case t.failure == nil && errors.Is(err, ErrUncertain):
 		t.uncertain = true
+		return err
 	case t.failure == nil && errors.Is(err, ErrLeaseLost):
 		return err
+	case errors.Is(err, ErrConnectionLost) && ctx.Err() == nil:
+		return t.again(err)
 	case t.called || ctx.Err() != nil:
 		t.failure = err // with the store's reason, if it had one
 	default:
 		return err
 	}
+	return nil
+}
+
+// again has the function called again after its transaction was lost. A step
+// that has been losing its transactions for a whole lease fails: it may be what
+// ends the connection.
+func (t *txTry) again(err error) error {
+	if t.lost.IsZero() {
+		t.lost = time.Now()
+	}
+	if time.Since(t.lost) < t.rt.cfg.Lease {
+		t.failure = nil
+		return err
+	}
+	t.failure = err
 	return nil
 }
 
@@ -191,16 +224,16 @@ func (t *txTry) call(ctx context.Context, tx any) (*Progress, error) {
 }
 
 // settle finds out what became of a commit whose answer was lost.
-func (t *txTry) settle() error {
-	recorded := false
-	err := t.persist("find out about a commit", func(ctx context.Context) (err error) {
-		recorded, err = t.store.Recorded(ctx, t.lease, t.row.Seq)
+func (t *txTry) settle(ctx context.Context) error {
+	recorded, err := t.store.Recorded(ctx, t.lease, t.row.Seq)
+	if err != nil {
 		return err
-	})
-	if err == nil && !recorded {
-		t.failure = errors.New("the transaction was rolled back: the connection was lost before it was committed")
 	}
-	return err
+	t.uncertain = false
+	if !recorded {
+		return t.again(ErrConnectionLost)
+	}
+	return nil
 }
 
 // nested refuses a step inside the transaction of another: its record would be
@@ -220,7 +253,9 @@ func nested(ctx context.Context, call *StepCall) error {
 // store's kind: a pgx.Tx or a *sql.Tx, begun by the caller or given to a step.
 //
 // The event counts as delivered once the transaction is committed, and its
-// executions begin then, at the next poll at the latest. After a rollback
+// executions begin then: at once after the step's transaction that was given to
+// it, or where the store tells processes of each other (package postgres), else
+// at the next poll. After a rollback
 // there is no such event, the receipt is void, and the event may be delivered
 // again. Until either, whoever else delivers the same event waits. After an
 // error the transaction can only be rolled back. ErrUnsupported says that the
@@ -242,8 +277,14 @@ func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt,
 		event.Payload = []byte{}
 	}
 	in := &Insertion{Event: &event}
+	notice := &Notice{} // of nobody: this process does not know when either
 	for _, h := range rt.registry.subscribers(event.Type) {
 		in.Executions = append(in.Executions, rt.newExecution(h, &event))
+		notice.Handlers = append(notice.Handlers, h.name)
+	}
+	scope := transactionFrom(ctx)
+	if scope == nil && len(in.Executions) > 0 {
+		in.Notice = notice
 	}
 	if len(in.Executions) == 0 {
 		switch rt.cfg.Unhandled {
@@ -257,7 +298,7 @@ func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt,
 	if err != nil {
 		return Receipt{}, fmt.Errorf("deliver event %s from %s in transaction: %w", event.ID, event.Source, err)
 	}
-	if scope := transactionFrom(ctx); scope != nil && created {
+	if scope != nil && created {
 		scope.pend(executions)
 	}
 	return Receipt{Duplicate: !created, Executions: executions}, nil

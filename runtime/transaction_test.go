@@ -389,28 +389,72 @@ func TestACommitWhoseAnswerIsLostIsRecognised(t *testing.T) {
 	})
 }
 
-func TestALostConnectionBeforeTheCommitIsAFailedTry(t *testing.T) {
+// lostConnections are ways to lose the connection before the commit, and what
+// the store says of it.
+var lostConnections = map[string]struct {
+	err    error
+	called bool // the function was
+}{
+	"in the function": {fmt.Errorf("%w: unexpected EOF", restaq.ErrConnectionLost), true},
+	"in the commit":   {fmt.Errorf("%w: connection reset", restaq.ErrUncertain), false},
+}
+
+func TestALostConnectionBeforeTheCommitIsNoFailedTry(t *testing.T) {
+	for name, lost := range lostConnections {
+		t.Run(name, func(t *testing.T) {
+			eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) {
+				store := open()
+				var runs counter
+				broken := errors.New("the connection breaks")
+				lossy := &lossy{Store: store, Transactor: store.(restaq.Transactor), lose: func(fn func() error) error {
+					if runs.add("transact") > 2 {
+						return fn()
+					}
+					if lost.called {
+						if err := fn(); !errors.Is(err, broken) {
+							t.Errorf("Transact = %v, want what the function returned", err)
+						}
+					}
+					return lost.err
+				}}
+				s := txStep(store, "pay", func(ctx context.Context, tx any, v string) (string, error) {
+					if n := runs.add("pay"); lost.called && n <= 2 {
+						return "", errors.Join(l.write(ctx, tx, "lost"), broken)
+					}
+					return "out", l.write(ctx, tx, v)
+				})
+				s.Attempts = 1 // no try is to spare
+				rt, _ := start(t, lossy, quick(), calling(s), s.Bind(struct{}{}))
+				e := wait(t, rt, deliver(t, rt, newEvent()).ID, "completed")
+				if e.Attempts != 1 {
+					t.Errorf("%d attempts, want 1", e.Attempts)
+				}
+				l.want(t, "in")
+				if h := inspect(t, rt, e.ID); len(h.Tries[0].Steps) != 1 || h.Tries[0].Steps[0].Status != restaq.StepCompleted {
+					t.Errorf("history %+v, want one step, completed", h.Tries)
+				}
+			})
+		})
+	}
+}
+
+// A step may be what ends the connection: a query that brings the server down.
+func TestAStepThatLosesItsConnectionForALeaseFails(t *testing.T) {
 	eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) {
 		store := open()
-		var runs counter
-		lost := &lossy{Store: store, Transactor: store.(restaq.Transactor)}
-		s := txStep(store, "pay", func(ctx context.Context, tx any, v string) (string, error) {
-			runs.add("pay")
-			return "out", l.write(ctx, tx, v)
-		})
-		lost.lose = func(fn func() error) error {
-			if runs.add("transact") > 1 {
-				return fn()
-			}
-			return fmt.Errorf("%w: connection reset", restaq.ErrUncertain)
-		}
-		rt, _ := start(t, lost, quick(), calling(s), s.Bind(struct{}{}))
-		e := wait(t, rt, deliver(t, rt, newEvent()).ID, "completed")
-		if e.Attempts != 2 || !strings.Contains(e.Error, "was rolled back") {
+		lossy := &lossy{Store: store, Transactor: store.(restaq.Transactor), lose: func(fn func() error) error {
+			fn()
+			return restaq.ErrConnectionLost
+		}}
+		s := txStep(store, "pay", func(context.Context, any, string) (string, error) { return "", errors.New("the server is gone") })
+		s.Attempts = 1
+		cfg := quick()
+		cfg.Lease = 300 * time.Millisecond
+		rt, _ := start(t, lossy, cfg, calling(s), s.Bind(struct{}{}))
+		e := wait(t, rt, deliver(t, rt, newEvent()).ID, "dead")
+		if !strings.Contains(e.Error, "the connection was lost") || e.Step != "pay" {
 			t.Errorf("execution %+v", e)
 		}
-		runs.want(t, map[string]int{"pay": 1})
-		l.want(t, "in")
 	})
 }
 

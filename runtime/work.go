@@ -20,17 +20,23 @@ const cutGrace = 3 * time.Second
 // delivery that begins its executions itself, and freed when the attempt ends.
 // Nothing waits in memory: what finds no slot is pending in the store, and
 // backlog says that there may be such work.
+//
+// When the answer to a claim or such a delivery is lost, the store may hold
+// leases of this process that it does not know of. For a while afterwards the
+// claim loop asks for them first.
 type work struct {
 	kick chan struct{} // capacity 1: look for due work
 
 	mu       sync.Mutex
-	active   bool // Run takes new work
-	cutting  bool // what begins is cut off at once
-	free     int  // slots
-	backlog  bool // older work may wait in the store
+	active   bool            // Run takes new work
+	cutting  bool            // what begins is cut off at once
+	free     int             // slots
+	backlog  bool            // older work may wait in the store
+	unsure   time.Time       // until when leases may turn up that are not known
+	starting map[string]bool // executions that a delivery under way begins
 	attempts map[string]*attempt
 	waiters  map[string][]chan struct{} // closed when an attempt of the execution ends
-	drained  chan struct{}              // closed when no attempt is left after active ended; nil before
+	drained  chan struct{}              // closed when all slots are free after active ended; nil if nobody waits
 	values   context.Context            // has the values that attempts see; set by Run
 	base     context.Context            // of calls of the store; set by Run
 	bound    atomic.Pointer[bound]
@@ -60,6 +66,7 @@ func (w *work) bounded(d time.Duration) context.Context {
 func (w *work) init(slots int) {
 	w.kick = make(chan struct{}, 1)
 	w.slots, w.free = slots, slots
+	w.starting = make(map[string]bool)
 	w.attempts = make(map[string]*attempt)
 	w.waiters = make(map[string][]chan struct{})
 }
@@ -72,41 +79,66 @@ func (w *work) look() {
 	}
 }
 
-// reserve takes up to n slots for work that is newer than all in the store,
-// and returns how many it got: none while older work may wait.
-func (w *work) reserve(n int) int {
+// reserve takes slots for executions that are newer than all in the store, and
+// sets Begin of those that get one: none while older work may wait.
+func (w *work) reserve(executions []NewExecution) (slots int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active || w.backlog {
 		return 0
 	}
-	n = min(n, w.free)
-	w.free -= n
-	return n
+	for i := range executions {
+		// One with an order key has to wait for its turn.
+		if e := &executions[i]; w.free > 0 && e.OrderKey == "" && e.Error == "" {
+			e.Begin = true
+			w.starting[e.ID] = true
+			w.free--
+			slots++
+		}
+	}
+	return slots
 }
 
-// release gives slots back that were reserved and not used.
-func (w *work) release(n int) {
-	if n == 0 {
-		return
-	}
+// release gives back the slots of executions that were to begin and did not.
+func (w *work) release(executions []NewExecution) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.free += n
+	for i := range executions {
+		if executions[i].Begin {
+			delete(w.starting, executions[i].ID)
+			w.free++
+		}
+	}
 	w.settle()
+}
+
+// inDoubt reports whether leases may turn up that are not known.
+func (w *work) inDoubt() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Before(w.unsure)
+}
+
+// doubt notes that leases may turn up that were asked for just now: until one
+// lease from now, as a request may reach the store late.
+func (w *work) doubt(lease time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unsure = time.Now().Add(lease)
+	w.backlog = true
 }
 
 // pending notes that the store has due work which did not begin at once, and
-// reports whether this process will take it soon: it runs and has a free slot.
-func (w *work) pending() bool {
+// reports whether this process runs, and whether it has a free slot for it.
+func (w *work) pending() (runs, free bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active {
-		return false
+		return false, false
 	}
 	w.backlog = true
 	w.settle()
-	return w.free > 0
+	return true, w.free > 0
 }
 
 // settle follows every change that frees slots. The caller holds mu.
@@ -171,6 +203,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	background.Go(func() { rt.watchStranded(base) })
 	rt.claimUntil(ctx)
 	err := rt.drain()
+	rt.notices.flush()
 	stop()
 	background.Wait()
 	return err
@@ -181,21 +214,32 @@ func (rt *Runtime) Run(ctx context.Context) error {
 func (rt *Runtime) claimUntil(ctx context.Context) {
 	poll := time.NewTimer(0)
 	defer poll.Stop()
+	kick := rt.work.kick
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-rt.work.kick:
+		case <-kick:
 		case <-poll.C:
 		}
-		rt.claimDue(ctx)
-		poll.Reset(rt.cfg.Poll)
+		err := rt.claimDue(ctx)
+		next := rt.cfg.Poll
+		if kick = rt.work.kick; err != nil {
+			kick = nil // a store that is away is not asked by each delivery
+		}
+		if err != nil || rt.work.inDoubt() {
+			next = min(next, time.Second)
+		}
+		poll.Reset(next)
 	}
 }
 
 // claimDue fills the free slots with due executions.
-func (rt *Runtime) claimDue(ctx context.Context) {
+func (rt *Runtime) claimDue(ctx context.Context) error {
 	w := &rt.work
+	if err := rt.recoverLeases(w.base); err != nil {
+		return err
+	}
 	for ctx.Err() == nil {
 		w.mu.Lock()
 		n := w.free
@@ -203,47 +247,95 @@ func (rt *Runtime) claimDue(ctx context.Context) {
 		if n == 0 {
 			w.backlog = true // look again when a slot is free
 			w.mu.Unlock()
-			return
+			return nil
 		}
 		w.backlog = false // what arrives from here on says so itself
 		w.mu.Unlock()
-		sent := time.Now()
-		claimed, err := rt.claim(n)
-		if err != nil {
-			rt.cfg.Logger.Warn("restaq: cannot claim work", "error", firstLine(errorText(err), 200))
-		}
-		for i := range claimed {
-			c := &claimed[i]
-			rt.begin(c.Execution.Handler, c.Lease, c.Kind, &c.Event, sent)
-		}
+		claimed, err := rt.claim(w.base, Claim{Limit: n})
 		full := len(claimed) == n
 		w.mu.Lock()
 		w.backlog = w.backlog || full || err != nil
 		w.free += n - len(claimed)
-		if err == nil { // after an error, wait for the next poll
-			w.settle()
-		}
+		w.settle()
 		w.mu.Unlock()
-		if !full {
-			return
+		if err != nil || !full {
+			return err
 		}
 	}
+	return nil
 }
 
-// claim takes up to n due executions. It is not cut short by the end of Run's
-// context: leases that were taken must be known, to be given back.
-func (rt *Runtime) claim(n int) ([]Claimed, error) {
-	ctx, cancel := context.WithTimeout(rt.work.base, rt.cfg.Lease)
+// recoverLeases begins the executions whose leases this process has without
+// knowing of them, while that may be so.
+func (rt *Runtime) recoverLeases(ctx context.Context) error {
+	w := &rt.work
+	w.mu.Lock()
+	if !time.Now().Before(w.unsure) {
+		w.mu.Unlock()
+		return nil
+	}
+	// No delivery begins anything meanwhile, for all that is held is listed.
+	w.backlog = true
+	held := make([]Lease, 0, len(w.starting)+len(w.attempts))
+	for id := range w.starting {
+		held = append(held, firstLease(id))
+	}
+	for _, a := range w.attempts {
+		held = append(held, a.lease)
+	}
+	n := w.free
+	w.free = 0
+	w.mu.Unlock()
+	var claimed []Claimed
+	var err error
+	if n > 0 {
+		claimed, err = rt.claim(ctx, Claim{Limit: n, Recover: true, Held: held})
+	}
+	if len(claimed) > 0 {
+		rt.cfg.Logger.Info("restaq: went on with executions whose claim had been in doubt", "count", len(claimed))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free += n - len(claimed)
+	if !w.active { // who drains waits for the slots
+		w.settle()
+	}
+	return err
+}
+
+// claim claims executions and begins them, in slots that the caller has taken.
+// ctx is not that of Run: leases that were taken must be known, to be given
+// back.
+func (rt *Runtime) claim(ctx context.Context, c Claim) ([]Claimed, error) {
+	ctx, cancel := context.WithTimeout(ctx, rt.cfg.Lease)
 	defer cancel()
-	return rt.store.Claim(ctx, Claim{Owner: rt.owner, Lease: rt.cfg.Lease, Handlers: rt.registry.names, Limit: n})
+	c.Owner, c.Lease, c.DeadBlocks = rt.owner, rt.cfg.Lease, rt.cfg.DeadBlocksKey
+	c.Handlers = slices.Concat(rt.registry.names[rt.turn:], rt.registry.names[:rt.turn])
+	sent := rt.instant()
+	claimed, err := rt.store.Claim(ctx, c)
+	if err != nil {
+		rt.work.doubt(rt.cfg.Lease)
+		rt.cfg.Logger.Warn("restaq: cannot claim work", "error", firstLine(errorText(err), 200))
+		return nil, err
+	}
+	for i := range claimed {
+		got := &claimed[i]
+		rt.begin(got.Execution.Handler, got.Lease, got.Kind, &got.Event, sent)
+	}
+	if len(claimed) > 0 && !c.Recover {
+		last := slices.Index(rt.registry.names, claimed[len(claimed)-1].Execution.Handler)
+		rt.turn = (last + 1) % len(rt.registry.names)
+	}
+	return claimed, nil
 }
 
 // begin runs an attempt in the slot that was reserved for it. sent is when the
 // lease was asked for.
-func (rt *Runtime) begin(handler string, lease Lease, kind AttemptKind, event *Event, sent time.Time) {
+func (rt *Runtime) begin(handler string, lease Lease, kind AttemptKind, event *Event, sent instant) {
 	w := &rt.work
 	a := newAttempt(rt, rt.registry.handlers[handler], lease, kind, event, sent)
 	w.mu.Lock()
+	delete(w.starting, a.lease.Execution)
 	earlier := w.attempts[a.lease.Execution]
 	w.attempts[a.lease.Execution] = a
 	cutting := w.cutting
@@ -287,31 +379,22 @@ func (rt *Runtime) end(a *attempt) {
 // drain ends the taking of work and waits for what runs.
 func (rt *Runtime) drain() error {
 	w := &rt.work
-	drained := make(chan struct{})
 	w.mu.Lock()
 	w.active = false
-	w.drained = drained
-	w.settle()
 	w.mu.Unlock()
+	rt.idle(rt.cfg.ShutdownTimeout)
 
-	patience := time.NewTimer(rt.cfg.ShutdownTimeout)
-	defer patience.Stop()
-	select {
-	case <-drained:
-		return nil
-	case <-patience.C:
-	}
 	w.mu.Lock()
 	w.cutting = true
 	w.mu.Unlock()
 	for _, a := range rt.running() {
 		a.cut(ErrShutdown)
 	}
-	patience.Reset(cutGrace)
-	select {
-	case <-drained:
+	ctx, cancel := context.WithTimeout(w.base, cutGrace)
+	defer cancel()
+	rt.recoverLeases(ctx) // to give them back; what is not found runs out
+	if rt.idle(cutGrace) {
 		return nil
-	case <-patience.C:
 	}
 	var errs []error
 	for _, a := range rt.running() {
@@ -321,6 +404,25 @@ func (rt *Runtime) drain() error {
 		return nil
 	}
 	return fmt.Errorf("drain: %w", errors.Join(errs...))
+}
+
+// idle waits until all slots are free, for as long as patience, and reports
+// whether they are. No new work is taken.
+func (rt *Runtime) idle(patience time.Duration) bool {
+	w := &rt.work
+	drained := make(chan struct{})
+	w.mu.Lock()
+	w.drained = drained
+	w.settle()
+	w.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-drained:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // running returns the attempts under way.
@@ -367,7 +469,7 @@ func (rt *Runtime) renew(ctx context.Context, attempts ...*attempt) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, rt.cfg.Lease/3)
 	defer cancel()
-	sent := time.Now()
+	sent := rt.instant()
 	lost, err := rt.store.Renew(ctx, renewals, rt.cfg.Lease)
 	if err != nil {
 		return err

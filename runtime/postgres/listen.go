@@ -34,21 +34,24 @@ func (s *Store) Notify(ctx context.Context, n restaq.Notice) error {
 	if !s.session {
 		return nil
 	}
-	payload, err := json.Marshal(n)
-	if err != nil {
-		return fmt.Errorf("notify: %w", err)
-	}
-	if len(payload) > maxNotice {
-		payload = []byte("{}")
-	}
-	err = s.statement(ctx, func(q querier) error {
-		_, err := one[string](ctx, q, `SELECT pg_notify($1::text, $2::text)::text`, s.channel(), string(payload))
-		return err
-	})
+	err := s.statement(ctx, func(q querier) error { return s.notify(ctx, q, n) })
 	if err != nil {
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil
+}
+
+// notify tells what n says, by the commit of q's transaction if it is one.
+func (s *Store) notify(ctx context.Context, q querier, n restaq.Notice) error {
+	payload, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	if len(payload) > maxNotice {
+		payload = []byte("{}")
+	}
+	_, err = one[string](ctx, q, `SELECT pg_notify($1::text, $2::text)::text`, s.channel(), string(payload))
+	return err
 }
 
 // Listen calls fn for each notice until ctx ends, on a connection of its own

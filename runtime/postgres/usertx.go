@@ -111,9 +111,15 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	user := &userTx{Tx: tx}
 	progress, err := fn(ctx, user)
 	switch status := conn.Conn().PgConn().TxStatus(); {
-	case user.committed.Load(), user.rolledBack.Load() && err == nil:
+	case user.committed.Load():
 		return restaq.Permanent(restaq.ErrTransactionEnded)
-	case status == 'I' && !user.rolledBack.Load() && !conn.Conn().IsClosed():
+	case conn.Conn().IsClosed() && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return err // of a context of the step's own
+	case conn.Conn().IsClosed():
+		return lost(ctx, err)
+	case user.rolledBack.Load() && err == nil:
+		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case status == 'I' && !user.rolledBack.Load():
 		return restaq.Permanent(restaq.ErrTransactionEnded) // by a statement
 	case err != nil:
 		return err
@@ -125,15 +131,19 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	id, _ := parseLease(lease)
 	t := s.tails.get(id, lease.Token)
 	if err := t.wait(recording); err != nil {
-		return fmt.Errorf("record step: %w", err)
+		return lost(ctx, fmt.Errorf("record step: %w", err))
 	}
 	defer t.release()
 	log, err := s.logEnd(recording, t, id, lease.Token)
 	if err != nil {
-		return fmt.Errorf("record step: %w", err)
+		return lost(ctx, fmt.Errorf("record step: %w", err))
 	}
 	t.forget()
-	if err := s.recordIn(recording, tx, lease, progress, mark, log); err != nil {
+	err = s.recordIn(recording, tx, lease, progress, mark, log)
+	switch {
+	case err != nil && conn.Conn().IsClosed():
+		return lost(ctx, err)
+	case err != nil:
 		return err
 	}
 	timer := time.AfterFunc(limit, cancel)
@@ -144,6 +154,26 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 	}
 	return err
 }
+
+// lost is what a transaction comes to whose connection has been closed before
+// its commit was sent. err is what the step returned, or what came of its
+// record. If ctx has ended, or the server did not want to wait for the step any
+// longer, that is the step's own doing.
+func lost(ctx context.Context, err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case err == nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil:
+		return restaq.ErrConnectionLost
+	case ctx.Err() != nil, errors.As(err, &pg) && pg.Code == idleInTransaction:
+		return err
+	}
+	return fmt.Errorf("%w: %w", restaq.ErrConnectionLost, err)
+}
+
+// idleInTransaction is idle_in_transaction_session_timeout.
+const idleInTransaction = "25P03"
 
 // logEnd is where a log ends: as its tail says, or else as it is read outside
 // the transaction.
@@ -283,6 +313,9 @@ func (s *Store) InsertTx(ctx context.Context, user any, in *restaq.Insertion) (c
 		if found, err = s.lookup(ctx, tx, in.Event.Source, in.Event.ID); err == nil {
 			executions = found.Executions
 		}
+	}
+	if err == nil && created && in.Notice != nil {
+		err = s.notify(ctx, tx, *in.Notice)
 	}
 	if err != nil {
 		return false, nil, fmt.Errorf("insert event: %w", err)

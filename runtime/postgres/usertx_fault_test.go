@@ -250,8 +250,8 @@ func TestATransactionThatIdlesForHalfALeaseIsEnded(t *testing.T) {
 		f.await(goneSQL, tx.Conn().PgConn().PID())
 		return nil
 	})
-	if err == nil {
-		t.Error("the transaction was committed")
+	if err == nil || errors.Is(err, restaq.ErrConnectionLost) {
+		t.Errorf("Transact = %v, want a failure of the step", err)
 	}
 	f.stored(false)
 	if err := f.step(time.Minute, nil); err != nil {
@@ -260,19 +260,47 @@ func TestATransactionThatIdlesForHalfALeaseIsEnded(t *testing.T) {
 	f.stored(true)
 }
 
-func TestATransactionWhoseConnectionIsTerminatedLeavesNothing(t *testing.T) {
+func TestATransactionWhoseConnectionIsLostLeavesNothing(t *testing.T) {
+	own := errors.New("what the step makes of it")
+	for name, after := range map[string]func(f *transacting, ctx context.Context, tx pgx.Tx) error{
+		"and the step does not notice": func(*transacting, context.Context, pgx.Tx) error { return nil },
+		"and the step says so":         func(f *transacting, ctx context.Context, tx pgx.Tx) error { return f.write(ctx, tx) },
+		"and the step says otherwise": func(f *transacting, ctx context.Context, tx pgx.Tx) error {
+			f.write(ctx, tx)
+			tx.Rollback(ctx)
+			return own
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newTransacting(t)
+			err := f.Transact(t.Context(), f.lease, time.Minute, func(ctx context.Context, tx any) (*restaq.Progress, error) {
+				if err := f.write(ctx, tx.(pgx.Tx)); err != nil {
+					return nil, err
+				}
+				pid := tx.(pgx.Tx).Conn().PgConn().PID()
+				exec(t, f.url, `SELECT pg_terminate_backend($1)`, int32(pid))
+				f.await(goneSQL, pid)
+				return f.row(), after(f, ctx, tx.(pgx.Tx))
+			})
+			if !errors.Is(err, restaq.ErrConnectionLost) || errors.Is(err, restaq.ErrUncertain) {
+				t.Errorf("Transact = %v, want ErrConnectionLost", err)
+			}
+			f.stored(false)
+		})
+	}
+}
+
+// pgx closes a connection when the context of a statement ends.
+func TestAStatementWhoseContextEndsIsTheStepsOwnFailure(t *testing.T) {
 	f := newTransacting(t)
-	err := f.Transact(t.Context(), f.lease, time.Minute, func(ctx context.Context, tx any) (*restaq.Progress, error) {
-		if err := f.write(ctx, tx.(pgx.Tx)); err != nil {
-			return nil, err
-		}
-		pid := tx.(pgx.Tx).Conn().PgConn().PID()
-		exec(t, f.url, `SELECT pg_terminate_backend($1)`, int32(pid))
-		f.await(goneSQL, pid)
-		return f.row(), nil
+	err := f.step(time.Minute, func(ctx context.Context, tx pgx.Tx) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		_, err := tx.Exec(ctx, `SELECT pg_sleep(60)`)
+		return err
 	})
-	if err == nil || errors.Is(err, restaq.ErrUncertain) {
-		t.Errorf("Transact = %v, want that it was rolled back", err)
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, restaq.ErrConnectionLost) {
+		t.Errorf("Transact = %v, want the end of the statement's context", err)
 	}
 	f.stored(false)
 }
