@@ -2,6 +2,7 @@ package restaq
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -45,10 +46,10 @@ type notices struct {
 
 // pend notes that the store has due work of a handler which did not begin at
 // once. Whoever can start it gets to know: this process if it runs and has a
-// free slot, else the others.
+// slot, else the others.
 func (rt *Runtime) pend(handler string) {
 	if rt.has(handler) {
-		if _, free := rt.work.pending(); free {
+		if _, slot := rt.work.pending(handler); slot {
 			return
 		}
 	}
@@ -57,7 +58,7 @@ func (rt *Runtime) pend(handler string) {
 
 // pendAfter is pend at the end of an attempt, whose slot is then free.
 func (rt *Runtime) pendAfter(handler string) {
-	if runs, _ := rt.work.pending(); !runs {
+	if runs, _ := rt.work.pending(handler); !runs {
 		rt.tellDue(handler)
 	}
 }
@@ -142,12 +143,8 @@ func (rt *Runtime) listen(ctx context.Context) {
 		for _, id := range n.Cancelled {
 			rt.cutCancelled(id)
 		}
-		due := len(n.Handlers) == 0 && len(n.Cancelled) == 0
-		for _, h := range n.Handlers {
-			due = due || rt.has(h)
-		}
-		if due {
-			rt.work.pending()
+		if len(n.Handlers) == 0 && len(n.Cancelled) == 0 || slices.ContainsFunc(n.Handlers, rt.has) {
+			rt.work.hear()
 		}
 	})
 }

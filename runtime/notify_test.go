@@ -3,6 +3,7 @@ package restaq_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,10 @@ type heard struct {
 
 func (h *heard) Notify(ctx context.Context, n restaq.Notice) error {
 	return h.Store.(restaq.Notifier).Notify(ctx, n)
+}
+
+func (h *heard) InsertTx(ctx context.Context, tx any, in *restaq.Insertion) (bool, []restaq.Execution, error) {
+	return h.Store.(restaq.Outbox).InsertTx(ctx, tx, in)
 }
 
 func (h *heard) Listen(ctx context.Context, fn func(restaq.Notice)) {
@@ -181,14 +186,24 @@ func (s *notified) Listen(ctx context.Context, fn func(restaq.Notice)) { <-ctx.D
 // is told, however much it is, once.
 func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
-		store := &notified{Store: open(), told: make(chan restaq.Notice, 1000)}
+		inner := &forgetful{Store: open(), inserts: func() bool { return false }}
+		store := &notified{Store: inner, told: make(chan restaq.Notice, 1000)}
 		cfg := quick()
-		cfg.Concurrency = 1
+		cfg.Concurrency, cfg.Poll = 1, time.Hour
 		entered, release := make(chan string, 100), newGate()
+		var held atomic.Bool
 		rt, stop := start(t, store, cfg, on("h", func(ctx context.Context, e restaq.Event) error {
+			if !held.Load() {
+				return nil
+			}
 			entered <- e.ID
 			return release.pass(ctx)
 		}))
+		inner.arm(t, rt) // no claim is under way any more
+		held.Store(true)
+		for len(store.told) > 0 {
+			<-store.told
+		}
 		first := deliver(t, rt, newEvent()) // this process has a slot for it
 		<-entered
 		if n := len(store.told); n != 0 {

@@ -32,6 +32,8 @@ type work struct {
 	cutting  bool            // what begins is cut off at once
 	free     int             // slots
 	backlog  bool            // older work may wait in the store
+	claiming bool            // the claim loop has taken the free slots
+	late     []string        // handlers whose work came meanwhile
 	unsure   time.Time       // until when leases may turn up that are not known
 	starting map[string]bool // executions that a delivery under way begins
 	attempts map[string]*attempt
@@ -128,9 +130,11 @@ func (w *work) doubt(lease time.Duration) {
 	w.backlog = true
 }
 
-// pending notes that the store has due work which did not begin at once, and
-// reports whether this process runs, and whether it has a free slot for it.
-func (w *work) pending() (runs, free bool) {
+// pending notes that the store has due work of a handler which did not begin
+// at once, and reports whether this process runs, and whether it has a slot
+// for it. While a claim is under way, which holds all slots, that is not known:
+// late keeps the handler for its end.
+func (w *work) pending(handler string) (runs, slot bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active {
@@ -138,7 +142,20 @@ func (w *work) pending() (runs, free bool) {
 	}
 	w.backlog = true
 	w.settle()
-	return true, w.free > 0
+	if w.claiming && w.free == 0 && !slices.Contains(w.late, handler) {
+		w.late = append(w.late, handler)
+	}
+	return true, w.free > 0 || w.claiming
+}
+
+// hear notes that the store may have due work, of which others know too.
+func (w *work) hear() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.active {
+		w.backlog = true
+		w.settle()
+	}
 }
 
 // settle follows every change that frees slots. The caller holds mu.
@@ -250,14 +267,22 @@ func (rt *Runtime) claimDue(ctx context.Context) error {
 			return nil
 		}
 		w.backlog = false // what arrives from here on says so itself
+		w.claiming = true
 		w.mu.Unlock()
 		claimed, err := rt.claim(w.base, Claim{Limit: n})
 		full := len(claimed) == n
 		w.mu.Lock()
 		w.backlog = w.backlog || full || err != nil
 		w.free += n - len(claimed)
+		late, slot := w.late, w.free > 0
+		w.claiming, w.late = false, nil
 		w.settle()
 		w.mu.Unlock()
+		for _, handler := range late {
+			if !slot {
+				rt.tellDue(handler)
+			}
+		}
 		if err != nil || !full {
 			return err
 		}
