@@ -31,3 +31,6 @@ func (rt *Runtime) WaitIdle() {
 		runtime.Gosched()
 	}
 }
+
+// Flush returns when all that there is to tell has been told.
+func (rt *Runtime) Flush() { rt.notices.flush() }

@@ -201,11 +201,13 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 		}))
 		inner.arm(t, rt) // no claim is under way any more
 		held.Store(true)
+		rt.Flush()
 		for len(store.told) > 0 {
 			<-store.told
 		}
 		first := deliver(t, rt, newEvent()) // this process has a slot for it
 		<-entered
+		rt.Flush()
 		if n := len(store.told); n != 0 {
 			t.Errorf("%d notices of work that this process has begun: %+v", n, <-store.told)
 		}
@@ -216,6 +218,7 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 		release.open()
 		wait(t, rt, first.ID, "completed")
 		wait(t, rt, second.ID, "completed")
+		rt.Flush()
 		if n := len(store.told); n != 0 {
 			t.Errorf("%d notices of work that this process began at the end of another: %+v", n, <-store.told)
 		}

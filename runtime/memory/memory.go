@@ -6,8 +6,9 @@
 //
 // Every unfinished execution (pending, running, or failed with a retry time)
 // stands in its handler's queue under the one time that matters to a claim:
-// when it is due, or when its lease runs out. Finished ones are in no queue,
-// so that claiming costs the same however many there are.
+// when it is due, or when its lease runs out. Finished ones are in no queue, nor
+// are those behind another one of their order key, so that claiming costs the
+// same however many there are.
 package memory
 
 import (

@@ -35,7 +35,7 @@ func (s *Store) Prune(ctx context.Context, p restaq.Prune) (restaq.Pruned, error
 	var done restaq.Pruned
 	for _, e := range old[:min(limit, len(old))] {
 		delete(s.executions, e.ID)
-		s.settleOrder(e)
+		s.settle(e)
 		done.Executions++
 		ev := e.event
 		ev.executions = slices.DeleteFunc(ev.executions, func(x *execution) bool { return x == e })

@@ -9,8 +9,9 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
-// queue holds one handler's unfinished executions, soonest due first. It is a
-// heap.Interface; each execution knows its index.
+// queue holds a handler's executions that are unfinished and are not behind an
+// earlier one of their order key, soonest due first. It is a heap.Interface;
+// each execution knows its index.
 type queue []*execution
 
 func (q queue) Len() int           { return len(q) }
@@ -37,36 +38,11 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// settle moves e to where its status and due time belong: into its handler's
-// queue and its order's list if it is unfinished, else out of them. The caller
-// holds mu and calls it after every change of status or due time.
+// settle moves e to where its status and due time belong. The caller holds mu
+// and calls it after every change of status or due time.
 func (s *Store) settle(e *execution) {
-	q := s.queues[e.Handler]
-	if q == nil {
-		q = &queue{}
-		s.queues[e.Handler] = q
-	}
-	switch unfinished := !e.due.IsZero(); {
-	case unfinished && e.index >= 0:
-		heap.Fix(q, e.index)
-	case unfinished:
-		heap.Push(q, e)
-	case e.index >= 0:
-		heap.Remove(q, e.index)
-	}
-	s.settleOrder(e)
-}
-
-// line is what stands under one order key: its handler's executions with equal
-// keys, by place.
-type line struct {
-	open []*execution // unfinished
-	dead []*execution
-}
-
-// settleOrder moves e to where it belongs in its order's line.
-func (s *Store) settleOrder(e *execution) {
 	if e.orderKey == "" {
+		s.queue(e, !e.due.IsZero())
 		return
 	}
 	o := order{e.Handler, e.orderKey}
@@ -75,11 +51,55 @@ func (s *Store) settleOrder(e *execution) {
 		l = &line{}
 		s.lines[o] = l
 	}
+	before := l.first()
 	l.open = stand(l.open, e, !e.due.IsZero())
 	l.dead = stand(l.dead, e, e.Dead() && s.executions[e.ID] == e)
+	if e.Status == restaq.Running {
+		l.running = e
+	} else if l.running == e {
+		l.running = nil
+	}
+	for _, x := range []*execution{before, e, l.first()} {
+		if x != nil {
+			s.queue(x, !x.due.IsZero() && (x == l.first() || x.Status == restaq.Running))
+		}
+	}
 	if len(l.open)+len(l.dead) == 0 {
 		delete(s.lines, o)
 	}
+}
+
+// queue puts e into its handler's queue, at its due time, or takes it out.
+func (s *Store) queue(e *execution, in bool) {
+	q := s.queues[e.Handler]
+	if q == nil {
+		q = &queue{}
+		s.queues[e.Handler] = q
+	}
+	switch {
+	case in && e.index >= 0:
+		heap.Fix(q, e.index)
+	case in:
+		heap.Push(q, e)
+	case e.index >= 0:
+		heap.Remove(q, e.index)
+	}
+}
+
+// line is what stands under one order key: its handler's executions with equal
+// keys, by place.
+type line struct {
+	open    []*execution // unfinished
+	dead    []*execution
+	running *execution // the one of open that has the key; nil if none does
+}
+
+// first is the one that is unfinished and was stored before the others.
+func (l *line) first() *execution {
+	if len(l.open) == 0 {
+		return nil
+	}
+	return l.open[0]
 }
 
 // stand returns list with e in its place, or without it.
@@ -100,9 +120,7 @@ func (s *Store) behind(e *execution, deadBlocks bool) bool {
 		return false
 	}
 	l := s.lines[order{e.Handler, e.orderKey}]
-	return l.open[0] != e ||
-		deadBlocks && len(l.dead) > 0 && l.dead[0].place < e.place ||
-		slices.ContainsFunc(l.open, func(o *execution) bool { return o.Status == restaq.Running })
+	return l.running != nil || deadBlocks && len(l.dead) > 0 && l.dead[0].place < e.place
 }
 
 // next takes the execution of a handler that is to be claimed next at now out
