@@ -48,10 +48,10 @@ func (s *Store) anyDue(ctx context.Context, c restaq.Claim) (found bool, err err
 // dueSQL finds the executions of a handler that are due and that do not wait
 // for others of their order, oldest first. It walks through the index of
 // unfinished work in order, so that the cost grows neither with what is
-// finished nor with what is due. ?4 says that dead ones keep their key.
+// finished, nor with what is due, nor with what is behind others. ?4 says that dead ones keep their key.
 const dueSQL = `SELECT x.seq
 	FROM restaq_execution AS x INDEXED BY restaq_execution_due
-	WHERE x.handler = ?1 AND x.due_at <= ?2 AND (x.order_key = '' OR x.status = 'running' OR
+	WHERE x.handler = ?1 AND x.due_at <= ?2 AND x.behind = 0 AND (x.order_key = '' OR x.status = 'running' OR
 		NOT EXISTS (
 			SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order
 			WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NOT NULL
@@ -152,7 +152,7 @@ func (t *tx) recover(c restaq.Claim) (claimed []restaq.Claimed, err error) {
 			continue
 		}
 		running, err := seqs(t.query, `SELECT seq FROM restaq_execution INDEXED BY restaq_execution_due
-			WHERE handler = ? AND due_at IS NOT NULL AND status = 'running' AND owner = ?`, handler, c.Owner)
+			WHERE handler = ? AND due_at IS NOT NULL AND behind = 0 AND status = 'running' AND owner = ?`, handler, c.Owner)
 		if err != nil {
 			return nil, err
 		}

@@ -210,12 +210,20 @@ func (t *tx) insertExecution(e *execution) (bool, error) {
 			return false, err
 		}
 	}
+	var behind bool
+	if e.orderKey != "" && e.Status == restaq.Pending {
+		err := scanOne(t.query, []any{&behind}, `SELECT EXISTS (SELECT 1 FROM restaq_execution INDEXED BY restaq_execution_order
+			WHERE handler = ? AND order_key = ? AND order_key <> '' AND due_at IS NOT NULL)`, e.Handler, e.orderKey)
+		if err != nil {
+			return false, err
+		}
+	}
 	n, err := t.exec(`INSERT INTO restaq_execution (seq, event, late, created_at, due_at, finished_at, started_at, token, attempts,
-			kind, wish, status, id, handler, order_key, replay_of, owner, step, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			kind, wish, status, id, handler, order_key, behind, replay_of, owner, step, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		e.seq, e.event, e.late, e.CreatedAt.UnixMicro(), micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
-		e.kind, e.wish, e.Status, e.ID, e.Handler, e.orderKey, e.ReplayOf, e.owner, e.Step, e.Error)
+		e.kind, e.wish, e.Status, e.ID, e.Handler, e.orderKey, behind, e.ReplayOf, e.owner, e.Step, e.Error)
 	if n > 0 {
 		t.w.execution = e.seq
 	}

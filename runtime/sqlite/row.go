@@ -183,13 +183,19 @@ func (t *tx) load(id string) (*execution, error) {
 }
 
 // save writes what can change of an execution that the same transaction read.
+// One that has finished lets the next of its order key come to the fore.
 func (t *tx) save(e *execution) error {
 	_, err := t.exec(`UPDATE restaq_execution SET
 			due_at = ?, finished_at = ?, started_at = ?, token = ?, attempts = ?,
-			kind = ?, wish = ?, status = ?, owner = ?, step = ?, error = ?
+			kind = ?, wish = ?, status = ?, owner = ?, step = ?, error = ?, behind = 0
 		WHERE seq = ?`,
 		micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
 		e.kind, e.wish, e.Status, e.owner, e.Step, e.Error, e.seq)
+	if err == nil && e.orderKey != "" && e.due.IsZero() {
+		_, err = t.exec(`UPDATE restaq_execution SET behind = 0 WHERE behind = 1 AND seq = (
+			SELECT min(seq) FROM restaq_execution INDEXED BY restaq_execution_order
+			WHERE handler = ? AND order_key = ? AND order_key <> '' AND due_at IS NOT NULL)`, e.Handler, e.orderKey)
+	}
 	if err == nil {
 		t.keep(e)
 	}

@@ -45,7 +45,8 @@ CREATE INDEX restaq_event_unhandled ON restaq_event (received_at) WHERE unhandle
 -- when its lease ends. A failed one without due_at is dead.
 --
 -- seq is the order of creation; the number of a pruned execution may be given
--- again. kind, started_at and owner are those of the attempt under way; wish is the
+-- again. behind marks one that need not be looked at by a claim: an earlier one
+-- of its order key is unfinished. kind, started_at and owner are those of the attempt under way; wish is the
 -- kind of the next. token is the fencing token and grows with every claim.
 CREATE TABLE restaq_execution (
 	seq         INTEGER PRIMARY KEY,
@@ -63,6 +64,7 @@ CREATE TABLE restaq_execution (
 	id          TEXT NOT NULL,
 	handler     TEXT NOT NULL,
 	order_key   TEXT NOT NULL,
+	behind      INTEGER NOT NULL DEFAULT 0,
 	replay_of   TEXT NOT NULL,
 	owner       TEXT NOT NULL,
 	step        TEXT NOT NULL,
@@ -80,7 +82,7 @@ CREATE INDEX restaq_execution_created ON restaq_execution (created_at);
 CREATE INDEX restaq_execution_failed ON restaq_execution (created_at) WHERE status = 'failed';
 
 -- What a claim looks through. It holds unfinished work alone.
-CREATE INDEX restaq_execution_due ON restaq_execution (handler, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX restaq_execution_due ON restaq_execution (handler, due_at) WHERE due_at IS NOT NULL AND behind = 0;
 
 -- Who comes before whom under one order key: seq, as writers take turns. Who
 -- has the key. Who died, and so keeps it if the program says so.
