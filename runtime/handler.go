@@ -41,7 +41,9 @@ type Handler[E any] struct {
 	Timeout time.Duration
 
 	// Order computes the order key; nil for none. Executions with equal keys
-	// run one at a time, in arrival order.
+	// run one at a time, in the order in which their deliveries were committed.
+	// One that waits for its retry keeps its key; a dead one does if
+	// Config.DeadBlocksKey says so. An empty key is none.
 	Order func(event E) string
 }
 
