@@ -218,7 +218,7 @@ func (p *presence) ended(query queryFunc) (gone []string, err error) {
 func (t *tx) end(owner string) error {
 	now := t.now.UnixMicro()
 	_, err := t.exec(`UPDATE restaq_execution INDEXED BY restaq_execution_due SET due_at = ?1
-		WHERE due_at > ?1 AND status = 'running' AND owner = ?2`, now, owner)
+		WHERE due_at > ?1 AND behind = 0 AND status = 'running' AND owner = ?2`, now, owner)
 	if err == nil {
 		_, err = t.exec(`DELETE FROM restaq_owner WHERE owner = ?`, owner)
 	}
