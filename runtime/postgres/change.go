@@ -30,11 +30,9 @@ const (
 // reopenSQL gives a completed execution a row of work again, with the number
 // and token of its last attempt to count on from.
 const reopenSQL = `
-INSERT INTO restaq.work (execution, token, attempts, handler, order_key, arrival, status, error, step)
-SELECT e.id, a.token, a.attempt, e.handler, e.order_key,
-	CASE WHEN e.order_key IS NOT NULL THEN ev.received_at END, 'completed', a.earlier, a.name
+INSERT INTO restaq.work (execution, token, attempts, handler, order_key, place, status, error, step)
+SELECT e.id, a.token, a.attempt, e.handler, e.order_key, e.place, 'completed', a.earlier, a.name
 FROM restaq.execution e
-JOIN restaq.event ev ON ` + ofEvent + `
 JOIN LATERAL (
 	SELECT token, attempt, earlier, name FROM restaq.entry
 	WHERE execution = e.id ORDER BY token DESC, position DESC LIMIT 1

@@ -12,7 +12,8 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
-// claimSQL begins the next attempts of due executions, oldest due time first.
+// claimSQL begins the next attempts of due executions: the oldest due of each
+// handler, in the order of the handlers, then the second oldest, and so on.
 //
 // candidate looks through each handler's range of the index of unfinished
 // work, without locks and a few rows further than wanted, for another process
@@ -28,36 +29,37 @@ import (
 // execution is left alone: the next claim takes it. If one is under way, this
 // waits for it.
 //
-// An execution waits for earlier ones of its order key by the snapshot. That
-// is safe: one that was unfinished in the snapshot and has finished since only
-// makes it wait for the next claim.
+// Who has an order key is found by the snapshot first, as a sieve. take_turn
+// then decides: it lets one claim of a key happen at a time, and looks at what
+// those before it have left.
 const claimSQL = `
 WITH candidate AS MATERIALIZED (
-	SELECT c.execution, c.due
-	FROM restaq.term h
+	SELECT c.execution, h.n AS handler, row_number() OVER (PARTITION BY h.n ORDER BY c.due) AS round
+	FROM unnest($1::text[]) WITH ORDINALITY AS h (text, n)
+	JOIN restaq.term t ON t.text = h.text
 	CROSS JOIN LATERAL (
 		(SELECT w.execution, w.due_at AS due FROM restaq.work w
-		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + ` AND $6::uuid IS NULL
+		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + ` AND $6::uuid IS NULL
 		ORDER BY w.due_at
 		LIMIT 4 * $2::bigint + 16)
 		UNION ALL
 		(SELECT w.execution, w.lease_until FROM restaq.work w
-		WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at IS NULL
+		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL
 			AND w.status = 'running' AND w.lease_until <= now() AND ` + inOrder + `
 			AND $5::boolean AND ($6::uuid IS NULL OR w.execution = $6::uuid)
 		LIMIT 4 * $2::bigint + 16)
 	) c
-	WHERE h.text = ANY ($1::text[])
-	ORDER BY c.due
+	ORDER BY round, handler
 ), taken AS MATERIALIZED (
-	SELECT t.*, c.due
+	SELECT t.*, c.round, c.handler AS turn
 	FROM candidate c
 	CROSS JOIN LATERAL (
-		SELECT w.execution, w.token, w.attempts, w.kind, w.status, w.started_at FROM restaq.work w
+		SELECT w AS row, w.execution, w.token, w.attempts, w.kind, w.status, w.started_at, w.order_key FROM restaq.work w
 		WHERE w.execution = c.execution AND w.finished_at IS NULL
 			AND (w.due_at <= now() OR w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now())
 		FOR UPDATE SKIP LOCKED
 	) t
+	WHERE CASE WHEN t.order_key IS NULL THEN true ELSE restaq.take_turn(t.row, $7::boolean) END
 	LIMIT $2::bigint
 ), lost AS (
 	INSERT INTO restaq.entry (execution, token, position, attempt, kind, outcome, started_at, ended_at)
@@ -75,44 +77,74 @@ WITH candidate AS MATERIALIZED (
 		SELECT execution FROM taken WHERE status <> 'running' UNION ALL SELECT execution FROM lost))
 	RETURNING w.execution, w.attempts, w.token, w.kind, w.error, w.started_at
 )
-SELECT ` + executionColumns + `, ev.payload, ev.header, b.attempts, b.token, b.kind, coalesce(b.error, ''), b.started_at
+SELECT ` + claimedColumns + `
 FROM begun b
 JOIN taken t ON t.execution = b.execution
 JOIN restaq.execution e ON e.id = b.execution
 JOIN restaq.event ev ON ` + ofEvent + `
-ORDER BY t.due, e.id`
+ORDER BY t.round, t.turn`
 
-// inOrder says that no earlier execution of w's order key is unfinished, and
-// that no other one runs under a lease that holds.
-const inOrder = `(w.order_key IS NULL OR NOT EXISTS (
+// inOrder says that w has its order key: nobody has it before, and nobody who
+// died keeps it.
+const inOrder = `(w.order_key IS NULL OR w.execution = (
+	SELECT o.execution FROM restaq.work o
+	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
+		AND o.order_key IS NOT NULL AND o.finished_at IS NULL AND o.order_key = w.order_key
+	ORDER BY o.status <> 'running', o.place LIMIT 1)
+	AND (NOT $7::boolean OR w.status = 'running' OR NOT EXISTS (
 	SELECT FROM restaq.work o
-	WHERE o.order_key IS NOT NULL AND o.finished_at IS NULL
-		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
-		AND o.order_key = w.order_key AND o.handler = w.handler
-		AND (o.arrival, o.execution) < (w.arrival, w.execution))
-	AND NOT EXISTS (
-	SELECT FROM restaq.work o
-	WHERE o.order_key IS NOT NULL AND o.finished_at IS NULL
-		AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
-		AND o.order_key = w.order_key AND o.handler = w.handler
-		AND o.status = 'running' AND o.lease_until > now() AND o.execution <> w.execution))`
+	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
+		AND o.order_key IS NOT NULL AND o.status = 'failed' AND o.finished_at IS NOT NULL
+		AND o.order_key = w.order_key AND o.place < w.place)))`
+
+// recoverSQL extends the leases of an owner that it does not know of. It locks
+// as a renewal does; a row that somebody holds is left out.
+const recoverSQL = `
+WITH found AS MATERIALIZED (
+	SELECT w.execution
+	FROM unnest($1::text[]) AS h (text)
+	JOIN restaq.term t ON t.text = h.text
+	CROSS JOIN LATERAL (
+		SELECT w.execution FROM restaq.work w
+		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL
+			AND w.status = 'running' AND w.owner = $3::uuid
+			AND NOT EXISTS (
+				SELECT FROM unnest($5::uuid[], $6::bigint[]) AS held (execution, token)
+				WHERE held.execution = w.execution AND held.token = w.token)
+		FOR NO KEY UPDATE SKIP LOCKED
+	) w
+	LIMIT $2::bigint
+), begun AS (
+	UPDATE restaq.work w SET lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond'
+	FROM found f WHERE w.execution = f.execution
+	RETURNING w.execution, w.attempts, w.token, w.kind, w.error, w.started_at
+)
+SELECT ` + claimedColumns + `
+FROM begun b
+JOIN restaq.execution e ON e.id = b.execution
+JOIN restaq.event ev ON ` + ofEvent + `
+ORDER BY e.id`
+
+// claimedColumns are what scanClaimed reads.
+const claimedColumns = executionColumns + `, ev.payload, ev.header, b.attempts, b.token, b.kind, coalesce(b.error, ''), b.started_at`
 
 // expiredSQL finds executions whose leases ran out.
 const expiredSQL = `
 SELECT w.execution FROM restaq.term h
 CROSS JOIN LATERAL (
 	SELECT execution FROM restaq.work w
-	WHERE w.handler = h.id AND w.finished_at IS NULL AND w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now()
+	WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now()
 	LIMIT $2::bigint
 ) w
 WHERE h.text = ANY ($1::text[])`
 
 // Claim begins the next attempts of due executions.
-func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
+func (s *Store) Claim(ctx context.Context, c restaq.Claim) (claimed []restaq.Claimed, err error) {
 	s.endStopped(ctx)
-	c.Handlers = slices.Compact(slices.Sorted(slices.Values(c.Handlers)))
-	claimed, err := s.claim(ctx, c, true, pgtype.UUID{})
-	if tooLong(err) {
+	c.Handlers = distinct(c.Handlers)
+	if c.Recover {
+		claimed, err = s.recoverLeases(ctx, c)
+	} else if claimed, err = s.claim(ctx, c, true, pgtype.UUID{}); tooLong(err) {
 		claimed, err = s.claimAround(ctx, c)
 	}
 	if err != nil {
@@ -152,9 +184,26 @@ func (s *Store) claimAround(ctx context.Context, c restaq.Claim) ([]restaq.Claim
 // claim claims what is due, those with leases that ran out if expired is set,
 // and no other than one of these if only is valid.
 func (s *Store) claim(ctx context.Context, c restaq.Claim, expired bool, only pgtype.UUID) (claimed []restaq.Claimed, err error) {
-	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only}
+	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only, c.DeadBlocks}
+	return s.begin(ctx, claimSQL, args)
+}
+
+// recoverLeases returns what runs under leases of the owner that it does not know of.
+func (s *Store) recoverLeases(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, error) {
+	ids, tokens := make([]pgtype.UUID, 0, len(c.Held)), make([]int64, 0, len(c.Held))
+	for _, l := range c.Held {
+		if id, ok := parseID(l.Execution); ok {
+			ids, tokens = append(ids, id), append(tokens, l.Token)
+		}
+	}
+	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), ids, tokens}
+	return s.begin(ctx, recoverSQL, args)
+}
+
+// begin runs a statement that claims executions.
+func (s *Store) begin(ctx context.Context, sql string, args []any) (claimed []restaq.Claimed, err error) {
 	var begun []*tail
-	err = s.patiently(ctx, s.q(claimSQL), args, func(rows pgx.Rows) error {
+	err = s.patiently(ctx, s.q(sql), args, func(rows pgx.Rows) error {
 		claimed, begun = nil, nil
 		for rows.Next() {
 			one, t, err := scanClaimed(rows)
@@ -189,4 +238,15 @@ func scanClaimed(rows pgx.Rows) (c restaq.Claimed, t *tail, err error) {
 	c.Event.Type, c.Event.ReceivedAt = x.Event.Type, x.Event.ReceivedAt
 	id, _ := parseID(x.ID)
 	return c, newTail(x, id, c.Lease.Token, c.Kind, startedAt), nil
+}
+
+// distinct returns texts without those that came before.
+func distinct(texts []string) []string {
+	first := make([]string, 0, len(texts))
+	for _, text := range texts {
+		if !slices.Contains(first, text) {
+			first = append(first, text)
+		}
+	}
+	return first
 }

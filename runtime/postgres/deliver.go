@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -136,24 +138,29 @@ const newColumns = `
 	(SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
 		AS n (id, handler, order_key, replay_of, begun, error)) AS n`
 
+// placeColumn is the place of a row of newColumns. Executions that are not to be
+// made take none. The rows come in one order for all processes, so that two of
+// them do not wait for each other's keys.
+const placeColumn = `CASE WHEN n.order_key <> '' THEN restaq.take_place(n.handler, n.order_key) END AS place`
+
 // makeSQL goes on from a common table new, the rows to be made with their
 // event, and makes the executions and their work. An id that exists already is
 // left out.
 const makeSQL = `
 made AS (
-	INSERT INTO restaq.execution (id, handler, source, event_id, created_at, replay_of, order_key)
-	SELECT id, handler, source, event_id, now(), replay_of, nullif(order_key, '') FROM new
+	INSERT INTO restaq.execution (id, handler, source, event_id, created_at, replay_of, order_key, place)
+	SELECT id, handler, source, event_id, now(), replay_of, nullif(order_key, ''), place FROM new
 	ON CONFLICT (id) DO NOTHING
 	RETURNING id, created_at
 ), queued AS (
 	INSERT INTO restaq.work (execution, token, attempts, due_at, finished_at, lease_until, started_at,
-		handler, order_key, arrival, status, owner, error)
+		handler, order_key, place, status, owner, error)
 	SELECT n.id, n.begun::integer, n.begun::integer,
 		CASE WHEN NOT n.begun AND n.error = '' THEN now() END,
 		CASE WHEN n.error <> '' THEN now() END,
 		CASE WHEN n.begun THEN clock_timestamp() + $8::bigint * interval '1 microsecond' END,
 		CASE WHEN n.begun THEN now() END,
-		n.handler, nullif(n.order_key, ''), CASE WHEN n.order_key <> '' THEN n.received_at END,
+		n.handler, nullif(n.order_key, ''), n.place,
 		CASE WHEN n.error <> '' THEN 'failed' WHEN n.begun THEN 'running' ELSE 'pending' END,
 		CASE WHEN n.begun THEN $7::uuid END,
 		nullif(n.error, '')
@@ -171,7 +178,7 @@ WITH ev AS (
 	ON CONFLICT (event_id, source) DO NOTHING
 	RETURNING source, event_id, received_at
 ), new AS (
-	SELECT n.*, ev.* FROM ev CROSS JOIN ` + newColumns + `
+	SELECT n.*, ev.*, ` + placeColumn + ` FROM ev CROSS JOIN ` + newColumns + `
 ), ` + makeSQL + `
 SELECT ev.received_at, made.id::text, made.created_at FROM ev LEFT JOIN made ON true`
 
@@ -188,7 +195,7 @@ WITH ev AS (
 	SELECT ev.source, ev.event_id, ev.received_at, ev.executions FROM restaq.event ev
 	WHERE ev.event_id = $10::text AND ev.source = (SELECT id FROM restaq.term WHERE text = $9::text)
 ), new AS (
-	SELECT n.*, ev.source, ev.event_id, ev.received_at FROM ev CROSS JOIN ` + newColumns + `
+	SELECT n.*, ev.source, ev.event_id, ev.received_at, ` + placeColumn + ` FROM ev CROSS JOIN ` + newColumns + `
 	WHERE n.replay_of IS NOT NULL OR NOT EXISTS (
 		SELECT FROM restaq.execution e
 		WHERE e.id = ANY (ev.executions) AND e.handler = n.handler AND e.replay_of IS NULL AND ` + ofEvent + `)
@@ -303,7 +310,11 @@ func (s *Store) newArguments(ctx context.Context, in *restaq.Insertion) ([]any, 
 		begun        = make([]bool, 0, n)
 		originals    = make(map[string]bool, n)
 	)
-	for _, e := range in.Executions {
+	executions := slices.Clone(in.Executions)
+	slices.SortStableFunc(executions, func(a, b restaq.NewExecution) int { // for placeColumn
+		return cmp.Or(cmp.Compare(a.Handler, b.Handler), cmp.Compare(a.OrderKey, b.OrderKey))
+	})
+	for _, e := range executions {
 		if e.ReplayOf == "" && originals[e.Handler] {
 			continue
 		}

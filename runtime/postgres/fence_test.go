@@ -404,8 +404,8 @@ func TestRenewalsAreHOT(t *testing.T) {
 func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 	f := newFenced(t)
 	if _, err := f.admin.Exec(t.Context(), `
-		INSERT INTO restaq.work (execution, arrival, token, attempts, handler, order_key, status, due_at, finished_at)
-		SELECT gen_random_uuid(), now(), 1, 1, restaq.term_id('handler' || n % 5),
+		INSERT INTO restaq.work (execution, place, token, attempts, handler, order_key, status, due_at, finished_at)
+		SELECT gen_random_uuid(), n, 1, 1, restaq.term_id('handler' || n % 5),
 			CASE WHEN n % 10 = 0 THEN 'key' || n END,
 			CASE WHEN n % 10 = 0 THEN 'pending' ELSE 'failed' END,
 			CASE WHEN n % 10 = 0 THEN now() END,

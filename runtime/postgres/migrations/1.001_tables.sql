@@ -66,7 +66,7 @@ CREATE TABLE restaq.event (
 CREATE INDEX event_unhandled ON restaq.event (received_at, event_id, source) WHERE executions IS NULL;
 
 -- handler and source are terms; source and event_id name the event. order_key is
--- null for none.
+-- null for none, as is place, which is where the execution stands under it.
 --
 -- An id begins with the time at which it was made, by the clock of the process
 -- that made it. So the primary key also lists executions by age, and finds those
@@ -78,6 +78,7 @@ CREATE TABLE restaq.execution (
 	source     integer NOT NULL,
 	event_id   text COLLATE "C" NOT NULL,
 	replay_of  uuid,
+	place      bigint,
 	order_key  text COLLATE "C"
 );
 
@@ -133,7 +134,7 @@ CREATE TABLE restaq.entry (
 --   token       the fencing token; grows with every claim
 --   kind, wish  why the attempt under way was begun, and why the next will be
 --   lease_until, owner, started_at: of the attempt under way
---   arrival     when its event came, for order keys; null without one
+--   place       under its order key; null without one
 --   error, step null for none
 --
 -- While an execution is running, the log of its token has no end, and no other
@@ -152,7 +153,7 @@ CREATE TABLE restaq.work (
 	finished_at timestamptz,
 	lease_until timestamptz,
 	started_at  timestamptz,
-	arrival     timestamptz,
+	place       bigint,
 	owner       uuid,
 	order_key   text COLLATE "C",
 	status      text COLLATE "C" NOT NULL,
@@ -170,9 +171,48 @@ CREATE TABLE restaq.work (
 -- at the end of their handler's range.
 CREATE INDEX work_unfinished ON restaq.work (handler, due_at) WHERE finished_at IS NULL;
 
--- Who comes before whom under one order key. Its hash, as keys may be long.
-CREATE INDEX work_order ON restaq.work (hashtextextended(order_key, 0), arrival, execution)
+-- Who comes first under one order key: the one that runs, else by place. And who
+-- died under it. By its hash, as keys may be long.
+CREATE INDEX work_order ON restaq.work (handler, hashtextextended(order_key, 0), (status <> 'running'), place)
 	WHERE order_key IS NOT NULL AND finished_at IS NULL;
+
+CREATE INDEX work_order_dead ON restaq.work (handler, hashtextextended(order_key, 0), place)
+	WHERE order_key IS NOT NULL AND status = 'failed' AND finished_at IS NOT NULL;
+
+CREATE SEQUENCE restaq.place;
+
+-- take_place returns the place of a new execution under an order key. Whoever
+-- takes a later one of the same key waits until this transaction has ended, so
+-- the order of places is that of the commits.
+CREATE FUNCTION restaq.take_place(of_handler integer, of_key text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_xact_lock(hashtextextended('restaq place ' || of_handler || ' ' || of_key, 0));
+	RETURN nextval($seq$restaq.place$seq$);
+END
+$$;
+
+-- take_turn reports whether an execution is the next one of its order key to be
+-- claimed. For the rest of the transaction nobody else gets true for the key; so
+-- the last statement, which has a snapshot of its own, sees all claims of it.
+-- Nobody waits: false may also mean that somebody else is claiming.
+CREATE FUNCTION restaq.take_turn(w restaq.work, dead_blocks boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	hash bigint := hashtextextended(w.order_key, 0);
+	first_id uuid;
+BEGIN
+	IF NOT pg_try_advisory_xact_lock(hashtextextended('restaq turn ' || w.handler || ' ' || w.order_key, 0)) THEN
+		RETURN false;
+	END IF;
+	SELECT o.execution INTO first_id FROM restaq.work o
+	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hash AND o.order_key IS NOT NULL
+		AND o.finished_at IS NULL AND o.order_key = w.order_key
+	ORDER BY o.status <> 'running', o.place LIMIT 1;
+	RETURN first_id = w.execution AND (NOT dead_blocks OR w.status = 'running' OR NOT EXISTS (
+		SELECT FROM restaq.work o
+		WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hash AND o.order_key IS NOT NULL
+			AND o.status = 'failed' AND o.finished_at IS NOT NULL AND o.order_key = w.order_key AND o.place < w.place));
+END
+$$;
 
 -- What a prune looks through.
 CREATE INDEX work_finished ON restaq.work (finished_at) WHERE finished_at IS NOT NULL;
