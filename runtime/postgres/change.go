@@ -31,13 +31,13 @@ const (
 // and token of its last attempt to count on from.
 const reopenSQL = `
 INSERT INTO restaq.work (execution, token, attempts, handler, order_key, place, status, error, step)
-SELECT e.id, a.token, a.attempt, e.handler, e.order_key, e.place, 'completed', a.earlier, a.name
-FROM restaq.execution e
+SELECT n.id, a.token, a.attempt, n.handler, ` + keyHash + `, n.place, 'completed', a.earlier, a.name
+FROM restaq.execution n
 JOIN LATERAL (
 	SELECT token, attempt, earlier, name FROM restaq.entry
-	WHERE execution = e.id ORDER BY token DESC, position DESC LIMIT 1
+	WHERE execution = n.id ORDER BY token DESC, position DESC LIMIT 1
 ) a ON true
-WHERE e.id = $1::uuid`
+WHERE n.id = $1::uuid`
 
 // nextPosition is where the next entry goes of the log of a row of work w.
 const nextPosition = `coalesce((

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -29,9 +30,9 @@ import (
 // execution is left alone: the next claim takes it. If one is under way, this
 // waits for it.
 //
-// Who has an order key is found by the snapshot first, as a sieve. take_turn
-// then decides: it lets one claim of a key happen at a time, and looks at what
-// those before it have left.
+// Executions with an order key are found by heads. take_turn then decides, on the
+// locked row (LIMIT keeps it there): it lets one claim of a key happen at a time,
+// and looks at what those before it have left.
 const claimSQL = `
 WITH candidate AS MATERIALIZED (
 	SELECT c.execution, h.n AS handler, row_number() OVER (PARTITION BY h.n ORDER BY c.due) AS round
@@ -39,15 +40,20 @@ WITH candidate AS MATERIALIZED (
 	JOIN restaq.term t ON t.text = h.text
 	CROSS JOIN LATERAL (
 		(SELECT w.execution, w.due_at AS due FROM restaq.work w
-		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at <= now() AND ` + inOrder + ` AND $6::uuid IS NULL
+		WHERE w.handler = t.id AND w.order_key IS NULL AND w.finished_at IS NULL AND w.due_at <= now()
+			AND $6::uuid IS NULL
 		ORDER BY w.due_at
 		LIMIT 4 * $2::bigint + 16)
 		UNION ALL
 		(SELECT w.execution, w.lease_until FROM restaq.work w
-		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL
-			AND w.status = 'running' AND w.lease_until <= now() AND ` + inOrder + `
+		WHERE ` + runningPlain + ` AND w.lease_until <= now()
 			AND $5::boolean AND ($6::uuid IS NULL OR w.execution = $6::uuid)
 		LIMIT 4 * $2::bigint + 16)
+		UNION ALL
+		(SELECT w.execution, coalesce(w.due_at, w.lease_until)
+		FROM restaq.heads(t.id, $8::bigint, CASE WHEN $6::uuid IS NULL THEN 4 * $2::bigint + 16 ELSE 9223372036854775807 END, $7::boolean) w
+		WHERE w.due_at IS NOT NULL AND $6::uuid IS NULL
+			OR w.due_at IS NULL AND $5::boolean AND ($6::uuid IS NULL OR w.execution = $6::uuid))
 	) c
 	ORDER BY round, handler
 ), taken AS MATERIALIZED (
@@ -57,6 +63,7 @@ WITH candidate AS MATERIALIZED (
 		SELECT w AS row, w.execution, w.token, w.attempts, w.kind, w.status, w.started_at, w.order_key FROM restaq.work w
 		WHERE w.execution = c.execution AND w.finished_at IS NULL
 			AND (w.due_at <= now() OR w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now())
+		LIMIT 1
 		FOR UPDATE SKIP LOCKED
 	) t
 	WHERE CASE WHEN t.order_key IS NULL THEN true ELSE restaq.take_turn(t.row, $7::boolean) END
@@ -84,18 +91,12 @@ JOIN restaq.execution e ON e.id = b.execution
 JOIN restaq.event ev ON ` + ofEvent + `
 ORDER BY t.round, t.turn`
 
-// inOrder says that w has its order key: nobody has it before, and nobody who
-// died keeps it.
-const inOrder = `(w.order_key IS NULL OR w.execution = (
-	SELECT o.execution FROM restaq.work o
-	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
-		AND o.order_key IS NOT NULL AND o.finished_at IS NULL AND o.order_key = w.order_key
-	ORDER BY o.status <> 'running', o.place LIMIT 1)
-	AND (NOT $7::boolean OR w.status = 'running' OR NOT EXISTS (
-	SELECT FROM restaq.work o
-	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hashtextextended(w.order_key, 0)
-		AND o.order_key IS NOT NULL AND o.status = 'failed' AND o.finished_at IS NOT NULL
-		AND o.order_key = w.order_key AND o.place < w.place)))`
+// Running executions of a handler t are at the end of its range in one index, and
+// in front of each key's in the other.
+const (
+	runningPlain = `w.handler = t.id AND w.order_key IS NULL AND w.finished_at IS NULL AND w.due_at IS NULL AND w.status = 'running'`
+	runningKeyed = `w.handler = t.id AND w.order_key IS NOT NULL AND w.finished_at IS NULL AND w.status = 'running'`
+)
 
 // recoverSQL extends the leases of an owner that it does not know of. It locks
 // as a renewal does; a row that somebody holds is left out.
@@ -105,18 +106,22 @@ WITH found AS MATERIALIZED (
 	FROM unnest($1::text[]) AS h (text)
 	JOIN restaq.term t ON t.text = h.text
 	CROSS JOIN LATERAL (
-		SELECT w.execution FROM restaq.work w
-		WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL
-			AND w.status = 'running' AND w.owner = $3::uuid
-			AND NOT EXISTS (
-				SELECT FROM unnest($5::uuid[], $6::bigint[]) AS held (execution, token)
-				WHERE held.execution = w.execution AND held.token = w.token)
-		FOR NO KEY UPDATE SKIP LOCKED
+		SELECT w.execution, w.token FROM restaq.work w WHERE ` + runningPlain + ` AND w.owner = $3::uuid
+		UNION ALL
+		SELECT w.execution, w.token FROM restaq.work w WHERE ` + runningKeyed + ` AND w.owner = $3::uuid
 	) w
+	WHERE NOT EXISTS (
+		SELECT FROM unnest($5::uuid[], $6::bigint[]) AS held (execution, token)
+		WHERE held.execution = w.execution AND held.token = w.token)
+), locked AS MATERIALIZED (
+	SELECT w.execution FROM restaq.work w
+	WHERE w.execution = ANY (ARRAY (SELECT execution FROM found))
+		AND w.status = 'running' AND w.owner = $3::uuid
 	LIMIT $2::bigint
+	FOR NO KEY UPDATE SKIP LOCKED
 ), begun AS (
 	UPDATE restaq.work w SET lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond'
-	FROM found f WHERE w.execution = f.execution
+	FROM locked l WHERE w.execution = l.execution
 	RETURNING w.execution, w.attempts, w.token, w.kind, w.error, w.started_at
 )
 SELECT ` + claimedColumns + `
@@ -184,7 +189,7 @@ func (s *Store) claimAround(ctx context.Context, c restaq.Claim) ([]restaq.Claim
 // claim claims what is due, those with leases that ran out if expired is set,
 // and no other than one of these if only is valid.
 func (s *Store) claim(ctx context.Context, c restaq.Claim, expired bool, only pgtype.UUID) (claimed []restaq.Claimed, err error) {
-	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only, c.DeadBlocks}
+	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only, c.DeadBlocks, rand.Int64()}
 	return s.begin(ctx, claimSQL, args)
 }
 

@@ -138,10 +138,13 @@ const newColumns = `
 	(SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::boolean[], $6::text[])
 		AS n (id, handler, order_key, replay_of, begun, error)) AS n`
 
-// placeColumn is the place of a row of newColumns. Executions that are not to be
+// placeColumn is the hash of the order key, and the place, of a row of newColumns. Executions that are not to be
 // made take none. The rows come in one order for all processes, so that two of
 // them do not wait for each other's keys.
-const placeColumn = `CASE WHEN n.order_key <> '' THEN restaq.take_place(n.handler, n.order_key) END AS place`
+const placeColumn = keyHash + ` AS key, CASE WHEN n.order_key <> '' THEN restaq.take_place(n.handler, ` + keyHash + `) END AS place`
+
+// keyHash is the hash of an order key of n, null for none. It is not negative.
+const keyHash = `hashtextextended(nullif(n.order_key, ''), 0) & 9223372036854775807`
 
 // makeSQL goes on from a common table new, the rows to be made with their
 // event, and makes the executions and their work. An id that exists already is
@@ -160,7 +163,7 @@ made AS (
 		CASE WHEN n.error <> '' THEN now() END,
 		CASE WHEN n.begun THEN clock_timestamp() + $8::bigint * interval '1 microsecond' END,
 		CASE WHEN n.begun THEN now() END,
-		n.handler, nullif(n.order_key, ''), n.place,
+		n.handler, n.key, n.place,
 		CASE WHEN n.error <> '' THEN 'failed' WHEN n.begun THEN 'running' ELSE 'pending' END,
 		CASE WHEN n.begun THEN $7::uuid END,
 		nullif(n.error, '')

@@ -108,7 +108,7 @@ func (f *fenced) raw(sql string, seq int, params func(id pgtype.UUID, b *batch, 
 // takeOver is what Claim does, in q.
 func (f *fenced) takeOver(q querier) []restaq.Claimed {
 	f.Helper()
-	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds(), true, pgtype.UUID{})
+	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds(), true, pgtype.UUID{}, false, int64(0))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 	if _, err := f.admin.Exec(t.Context(), `
 		INSERT INTO restaq.work (execution, place, token, attempts, handler, order_key, status, due_at, finished_at)
 		SELECT gen_random_uuid(), n, 1, 1, restaq.term_id('handler' || n % 5),
-			CASE WHEN n % 10 = 0 THEN 'key' || n END,
+			CASE WHEN n % 20 = 0 THEN n END,
 			CASE WHEN n % 10 = 0 THEN 'pending' ELSE 'failed' END,
 			CASE WHEN n % 10 = 0 THEN now() END,
 			CASE WHEN n % 10 > 0 THEN now() END
@@ -420,17 +420,17 @@ func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 		if _, err := f.admin.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid) AS `+claimSQL); err != nil {
+		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid, boolean, bigint) AS `+claimSQL); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := column[string](t.Context(), f.admin, `
-			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000, true, NULL)`)
+			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000, true, NULL, true, 0)`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		plan := strings.Join(lines, "\n")
-		if !strings.Contains(plan, "work_unfinished") || !strings.Contains(plan, "work_order") {
-			t.Errorf("%s: an index is not used:\n%s", mode, plan)
+		if !strings.Contains(plan, "work_unfinished") {
+			t.Errorf("%s: the index is not used:\n%s", mode, plan)
 		}
 		if strings.Contains(plan, "Seq Scan on work") {
 			t.Errorf("%s: the plan reads all work:\n%s", mode, plan)

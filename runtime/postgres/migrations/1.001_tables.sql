@@ -134,6 +134,8 @@ CREATE TABLE restaq.entry (
 --   token       the fencing token; grows with every claim
 --   kind, wish  why the attempt under way was begun, and why the next will be
 --   lease_until, owner, started_at: of the attempt under way
+--   order_key   a hash of the order key, which may be long; keys that share it
+--               stand in one line. null for none
 --   place       under its order key; null without one
 --   error, step null for none
 --
@@ -153,9 +155,9 @@ CREATE TABLE restaq.work (
 	finished_at timestamptz,
 	lease_until timestamptz,
 	started_at  timestamptz,
+	order_key   bigint,
 	place       bigint,
 	owner       uuid,
-	order_key   text COLLATE "C",
 	status      text COLLATE "C" NOT NULL,
 	error       text COLLATE "C",
 	step        text COLLATE "C"
@@ -168,15 +170,15 @@ CREATE TABLE restaq.work (
 );
 
 -- What a claim looks through: due ones first, running ones (due_at is null)
--- at the end of their handler's range.
-CREATE INDEX work_unfinished ON restaq.work (handler, due_at) WHERE finished_at IS NULL;
+-- at the end of their handler's range. Those with an order key stand apart: first
+-- of each key the one that has it, the one that runs or else by place.
+CREATE INDEX work_unfinished ON restaq.work (handler, due_at) WHERE finished_at IS NULL AND order_key IS NULL;
 
--- Who comes first under one order key: the one that runs, else by place. And who
--- died under it. By its hash, as keys may be long.
-CREATE INDEX work_order ON restaq.work (handler, hashtextextended(order_key, 0), (status <> 'running'), place)
+CREATE INDEX work_order ON restaq.work (handler, order_key, (status <> 'running'), place)
 	WHERE order_key IS NOT NULL AND finished_at IS NULL;
 
-CREATE INDEX work_order_dead ON restaq.work (handler, hashtextextended(order_key, 0), place)
+-- Who died under an order key.
+CREATE INDEX work_order_dead ON restaq.work (handler, order_key, place)
 	WHERE order_key IS NOT NULL AND status = 'failed' AND finished_at IS NOT NULL;
 
 CREATE SEQUENCE restaq.place;
@@ -184,33 +186,70 @@ CREATE SEQUENCE restaq.place;
 -- take_place returns the place of a new execution under an order key. Whoever
 -- takes a later one of the same key waits until this transaction has ended, so
 -- the order of places is that of the commits.
-CREATE FUNCTION restaq.take_place(of_handler integer, of_key text) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION restaq.take_place(of_handler integer, of_key bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM pg_advisory_xact_lock(hashtextextended('restaq place ' || of_handler || ' ' || of_key, 0));
+	PERFORM pg_advisory_xact_lock(hashint8extended(of_key, 2 * of_handler::bigint));
 	RETURN nextval($seq$restaq.place$seq$);
 END
 $$;
 
--- take_turn reports whether an execution is the next one of its order key to be
--- claimed. For the rest of the transaction nobody else gets true for the key; so
--- the last statement, which has a snapshot of its own, sees all claims of it.
--- Nobody waits: false may also mean that somebody else is claiming.
-CREATE FUNCTION restaq.take_turn(w restaq.work, dead_blocks boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+-- heads returns executions of a handler that have their order key and are due, or
+-- whose lease ran out. It goes from key to key in the order of the index, from
+-- one key on and then round to it, until it has as many as wanted. So what is
+-- behind others costs nothing, and no key is always the last.
+--
+-- Whatever the statistics say, the index gives the next key at once.
+CREATE FUNCTION restaq.heads(of_handler integer, from_key bigint, most bigint, dead_block boolean)
+RETURNS SETOF restaq.work LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
-	hash bigint := hashtextextended(w.order_key, 0);
-	first_id uuid;
+	last_key bigint := from_key;
+	round    boolean := false;
+	w        restaq.work;
 BEGIN
-	IF NOT pg_try_advisory_xact_lock(hashtextextended('restaq turn ' || w.handler || ' ' || w.order_key, 0)) THEN
+	WHILE most > 0 LOOP
+		SELECT * INTO w FROM restaq.work o
+		WHERE o.handler = of_handler AND o.order_key > last_key AND o.order_key IS NOT NULL AND o.finished_at IS NULL
+		ORDER BY o.order_key, o.status <> 'running', o.place LIMIT 1;
+		IF FOUND THEN
+			last_key := w.order_key;
+		END IF;
+		IF round THEN
+			EXIT WHEN NOT FOUND OR last_key > from_key;
+		ELSIF NOT FOUND THEN
+			last_key := -1;
+			round := true;
+			CONTINUE;
+		END IF;
+		CONTINUE WHEN coalesce(w.due_at, w.lease_until) > now();
+		CONTINUE WHEN dead_block AND w.status <> 'running' AND EXISTS (
+			SELECT FROM restaq.work o
+			WHERE o.handler = of_handler AND o.order_key = w.order_key AND o.order_key IS NOT NULL
+				AND o.status = 'failed' AND o.finished_at IS NOT NULL AND o.place < w.place);
+		RETURN NEXT w;
+		most := most - 1;
+	END LOOP;
+END
+$$;
+
+-- take_turn reports whether an execution may be claimed now as for its order key.
+-- For the rest of the transaction nobody else gets true for the key; so the last
+-- statement, which has a snapshot of its own, sees all claims of it. Nobody
+-- waits: false may also mean that somebody else is claiming.
+CREATE FUNCTION restaq.take_turn(w restaq.work, dead_block boolean) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+BEGIN
+	IF NOT pg_try_advisory_xact_lock(hashint8extended(w.order_key, 2 * w.handler::bigint + 1)) THEN
 		RETURN false;
 	END IF;
-	SELECT o.execution INTO first_id FROM restaq.work o
-	WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hash AND o.order_key IS NOT NULL
-		AND o.finished_at IS NULL AND o.order_key = w.order_key
-	ORDER BY o.status <> 'running', o.place LIMIT 1;
-	RETURN first_id = w.execution AND (NOT dead_blocks OR w.status = 'running' OR NOT EXISTS (
-		SELECT FROM restaq.work o
-		WHERE o.handler = w.handler AND hashtextextended(o.order_key, 0) = hash AND o.order_key IS NOT NULL
-			AND o.status = 'failed' AND o.finished_at IS NOT NULL AND o.order_key = w.order_key AND o.place < w.place));
+	RETURN w.execution = (
+		SELECT o.execution FROM restaq.work o
+		WHERE o.handler = w.handler AND o.order_key = w.order_key AND o.order_key IS NOT NULL AND o.finished_at IS NULL
+		ORDER BY o.status <> 'running', o.place LIMIT 1)
+		AND (NOT dead_block OR w.status = 'running' OR NOT EXISTS (
+			SELECT FROM restaq.work o
+			WHERE o.handler = w.handler AND o.order_key = w.order_key AND o.order_key IS NOT NULL
+				AND o.status = 'failed' AND o.finished_at IS NOT NULL AND o.place < w.place));
 END
 $$;
 
