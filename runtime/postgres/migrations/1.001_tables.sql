@@ -183,12 +183,18 @@ CREATE INDEX work_order_dead ON restaq.work (handler, order_key, place)
 
 CREATE SEQUENCE restaq.place;
 
+-- lock_of is the number of an advisory lock, of one purpose of two, for an order
+-- key. Other schemas of the database, and other users of such locks, have others.
+CREATE FUNCTION restaq.lock_of(of_handler integer, of_key bigint, purpose bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+	SELECT hashint8extended(of_key, hashint8extended(of_handler, 2 * $table$restaq.work$table$::regclass::oid::bigint + purpose))
+$$;
+
 -- take_place returns the place of a new execution under an order key. Whoever
 -- takes a later one of the same key waits until this transaction has ended, so
 -- the order of places is that of the commits.
 CREATE FUNCTION restaq.take_place(of_handler integer, of_key bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM pg_advisory_xact_lock(hashint8extended(of_key, 2 * of_handler::bigint));
+	PERFORM pg_advisory_xact_lock(restaq.lock_of(of_handler, of_key, 1));
 	RETURN nextval($seq$restaq.place$seq$);
 END
 $$;
@@ -239,7 +245,7 @@ $$;
 CREATE FUNCTION restaq.take_turn(w restaq.work, dead_block boolean) RETURNS boolean LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 BEGIN
-	IF NOT pg_try_advisory_xact_lock(hashint8extended(w.order_key, 2 * w.handler::bigint + 1)) THEN
+	IF NOT pg_try_advisory_xact_lock(restaq.lock_of(w.handler, w.order_key, 2)) THEN
 		RETURN false;
 	END IF;
 	RETURN w.execution = (
