@@ -48,7 +48,8 @@ type Store interface {
 	//
 	// The handlers take turns, in the order of c.Handlers: one execution each,
 	// then a second one each, and so on; a handler's own with the oldest due
-	// time first. So much work of one handler does not keep another's waiting.
+	// time first, but of very many order keys a store need not look at all. So
+	// much work of one handler does not keep another's waiting.
 	//
 	// Of a handler's executions with equal order keys one runs at a time,
 	// whoever claims at the same instant. The key belongs to the one that

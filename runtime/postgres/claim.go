@@ -135,13 +135,13 @@ const claimedColumns = executionColumns + `, ev.payload, ev.header, b.attempts, 
 
 // expiredSQL finds executions whose leases ran out.
 const expiredSQL = `
-SELECT w.execution FROM restaq.term h
+SELECT w.execution FROM restaq.term t
 CROSS JOIN LATERAL (
-	SELECT execution FROM restaq.work w
-	WHERE w.handler = t.id AND w.finished_at IS NULL AND w.due_at IS NULL AND w.status = 'running' AND w.lease_until <= now()
-	LIMIT $2::bigint
+	(SELECT execution FROM restaq.work w WHERE ` + runningPlain + ` AND w.lease_until <= now() LIMIT $2::bigint)
+	UNION ALL
+	(SELECT execution FROM restaq.work w WHERE ` + runningKeyed + ` AND w.lease_until <= now() LIMIT $2::bigint)
 ) w
-WHERE h.text = ANY ($1::text[])`
+WHERE t.text = ANY ($1::text[])`
 
 // Claim begins the next attempts of due executions.
 func (s *Store) Claim(ctx context.Context, c restaq.Claim) (claimed []restaq.Claimed, err error) {

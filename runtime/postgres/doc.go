@@ -51,6 +51,21 @@
 // locked. Renewals lock FOR NO KEY UPDATE and wait for no write; a row that is
 // held otherwise is renewed after the others.
 //
+// # Order keys
+//
+// A delivery takes its place under an order key by a lock (take_place) that
+// belongs to its transaction: whoever takes a later place commits later. So a
+// snapshot that shows an execution shows all that stand before it.
+//
+//	deliveries of a key    take_place: lock, place ──▶ commit, unlock
+//	claims of a key        take_turn: lock or pass over, look ──▶ commit, unlock
+//
+// A claim decides about a key while no other claim does, after a look at what
+// those before have left. Ends of attempts need no lock: they only free a key.
+// Both locks are advisory, of a transaction, and of keys alone, so executions
+// without a key know nothing of them. A claim goes from key to key and looks at
+// the first execution of each; what stands behind it costs nothing.
+//
 // # Shared commits
 //
 // Lookups, deliveries, records and outcomes that are asked for at once share a
