@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,9 +40,15 @@ const commitLimit = 10 * time.Second
 // own. Only if it is unknown what was done, for the connection was lost, do all
 // calls of the commit hear of it.
 func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*call) {
+	var used lastUse
 	return func(ctx context.Context, calls []*call) {
-		ctx, cancel := context.WithTimeout(ctx, commitLimit)
-		defer cancel()
+		// A connection that was good a moment ago needs no timer: it has a
+		// deadline of its own.
+		if !used.lately() {
+			bounded, cancel := context.WithTimeout(ctx, commitLimit)
+			defer cancel()
+			ctx = bounded
+		}
 		b := newBatch()
 		defer b.free()
 		err := s.once(ctx, pool, func(c *pgxpool.Conn) error {
@@ -55,6 +62,7 @@ func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*
 			s.build(b, staying)
 			return s.run(ctx, c.Conn(), b.statements)
 		})
+		used.note(err)
 		if err != nil {
 			var pg *pgconn.PgError
 			unknown := err
@@ -69,12 +77,30 @@ func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*
 	}
 }
 
+// lastUse is when a connection was last found good.
+type lastUse struct{ at atomic.Int64 } // in nanoseconds of Unix time
+
+// lately reports whether that is so short a while ago that the pool hands it out
+// without asking it.
+func (u *lastUse) lately() bool {
+	return time.Since(time.Unix(0, u.at.Load())) < 500*time.Millisecond
+}
+
+func (u *lastUse) note(err error) {
+	if err != nil {
+		u.at.Store(0)
+		return
+	}
+	u.at.Store(time.Now().UnixNano())
+}
+
 // build puts the statements that calls share into b.
 func (s *Store) build(b *batch, calls []*call) {
 	make := [kindsOfCalls]func(b *batch, calls []*call){
 		lookups: s.sharedLookup, readings: s.sharedReading, arrivals: s.sharedInsert,
 		records: s.sharedRecord, completions: s.sharedCompletion, outcomes: s.sharedFinish,
 	}
+	b.alone = len(calls) == 1
 	slices.SortStableFunc(calls, func(a, b *call) int { return int(a.kind) - int(b.kind) })
 	for len(calls) > 0 {
 		k, n := calls[0].kind, 1
@@ -109,6 +135,10 @@ func (s *Store) run(ctx context.Context, conn *pgx.Conn, statements []statement)
 	if err != nil {
 		return err
 	}
+	socket := conn.PgConn().Conn()
+	if err := socket.SetDeadline(time.Now().Add(commitLimit)); err != nil {
+		return errors.Join(err, conn.Close(ctx))
+	}
 	p := conn.PgConn().StartPipeline(ctx)
 	before := 0 // statements
 	say := func(sql string) { p.SendQueryParams(sql, nil, nil, nil, nil) }
@@ -139,6 +169,11 @@ func (s *Store) run(ctx context.Context, conn *pgx.Conn, statements []statement)
 	}
 	if err != nil && !conn.IsClosed() {
 		err = s.recover(ctx, conn, err)
+	}
+	if !conn.IsClosed() {
+		if e := socket.SetDeadline(time.Time{}); e != nil {
+			err = errors.Join(err, e, conn.Close(ctx))
+		}
 	}
 	return err
 }

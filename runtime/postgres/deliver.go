@@ -53,8 +53,11 @@ func (s *Store) Lookup(ctx context.Context, source, eventID string, payload bool
 			return err
 		})
 	}
+	if err != nil && err != restaq.ErrNotFound { // which most lookups return
+		err = fmt.Errorf("look up event %s of %s: %w", eventID, source, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("look up event %s of %s: %w", eventID, source, err)
+		return nil, err
 	}
 	return found, nil
 }
@@ -85,8 +88,10 @@ func (s *Store) lookupShared(ctx context.Context, key eventKey) (found *restaq.S
 
 // lookupBy makes a call of a kind for an event.
 func (s *Store) lookupBy(ctx context.Context, k kind, key eventKey, source int32) (committed bool, found *restaq.StoredEvent, err error) {
-	c := newCall(k, &lookupCall{key, source}, 0)
+	c := newCall(k, 0)
 	defer c.free()
+	c.lookup = lookupCall{key, source}
+	c.in = &c.lookup
 	if err := s.writes.do(ctx, c); err != nil {
 		return false, nil, err
 	}

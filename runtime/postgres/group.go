@@ -52,14 +52,21 @@ type call struct {
 
 	done chan struct{} // of capacity 1: the call has ended; nil if it goes alone
 	left atomic.Bool   // the caller has gone
+
+	// What in points to, for the most frequent calls.
+	lookup lookupCall
+	record recordCall
+	finish finishCall
 }
 
 // pooled are calls whose callers have what they asked for.
 var pooled = sync.Pool{New: func() any { return new(call) }}
 
-func newCall(k kind, in any, size int) *call {
+// newCall returns a call of a kind, about of a size. Its user says what it is
+// about, and frees it.
+func newCall(k kind, size int) *call {
 	c := pooled.Get().(*call)
-	c.kind, c.in, c.size = k, in, size
+	c.kind, c.size = k, size
 	return c
 }
 
@@ -69,6 +76,7 @@ func (c *call) free() {
 		return
 	}
 	c.in, c.out, c.err, c.committed = nil, nil, nil, false
+	c.lookup, c.record, c.finish = lookupCall{}, recordCall{}, finishCall{}
 	pooled.Put(c)
 }
 

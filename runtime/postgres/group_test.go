@@ -325,6 +325,33 @@ func TestCallsThatShareACommitGetResultsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A caller that left a commit does not know that its attempt has ended, and ends
+// it again. The log gets no second end.
+func TestAnAttemptThatHasEndedIsNotEndedAgain(t *testing.T) {
+	s, admin, leases := many(t, 2)
+	finish := func(lease restaq.Lease) func() {
+		id, _ := parseLease(lease)
+		tail := s.tails.get(id, lease.Token)
+		return func() {
+			if _, err := s.finishShared(t.Context(), tail, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}, nil); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	first, second := finish(leases[0]), finish(leases[1])
+	for range 2 {
+		together(t, s.writes, first, second)
+	}
+	for _, lease := range leases {
+		if x, err := s.Finish(t.Context(), lease, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}); err != nil || x.Status != restaq.Completed {
+			t.Errorf("Finish = %+v, %v", x, err)
+		}
+	}
+	if n, err := one[int64](t.Context(), admin, `SELECT count(*) FROM restaq.entry`); err != nil || n != 2 {
+		t.Errorf("%d entries, %v, want an end for each of two", n, err)
+	}
+}
+
 // takeOver lets a lease run out and has another process take the execution.
 func takeOver(t *testing.T, s *Store, admin *pgx.Conn, lease restaq.Lease) {
 	t.Helper()

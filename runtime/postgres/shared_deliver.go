@@ -113,7 +113,8 @@ SELECT id, handler, begun, begun,
 FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS handler, unnest($3::integer[]) AS begun,
 	unnest($4::bigint[]) AS lease, unnest($5::uuid[]) AS owner) AS n`
 
-	// One event with one execution in one statement.
+	// One event with one execution in one statement. Where there are others in
+	// the commit, those above cost the server less.
 	oneInsertSQL = `
 WITH ev AS (
 	INSERT INTO restaq.event (source, event_id, provider, type, payload, header, executions, received_at)
@@ -209,7 +210,7 @@ func (s *Store) sharedInsert(b *batch, calls []*call) {
 			rows.add(in)
 		}
 	}
-	if in := winners[0].in.(*insertCall); len(winners) == 1 && len(in.ids) == 1 {
+	if in := winners[0].in.(*insertCall); b.alone && len(in.ids) == 1 {
 		b.addOne(oneInsertSQL, func(row [][]byte) error {
 			winners[0].out = s.inserted(in, readTime(row[0]))
 			return nil
@@ -273,8 +274,9 @@ func (s *Store) insertShared(ctx context.Context, in *restaq.Insertion) (done bo
 	if err != nil || plain == nil {
 		return false, result, err
 	}
-	c := newCall(arrivals, plain, 200+len(in.Event.Payload))
+	c := newCall(arrivals, 200+len(in.Event.Payload))
 	defer c.free()
+	c.in = plain
 	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return false, result, err
 	}

@@ -41,7 +41,7 @@ RETURNING ended_at`
 // finishCall is what Finish is asked for.
 type finishCall struct {
 	tail    *tail
-	outcome *restaq.Outcome
+	outcome restaq.Outcome
 	terms   []int32 // of the steps
 	end     int32   // the position of the end
 }
@@ -66,7 +66,7 @@ func (b *batch) taken(rows *entryRows, calls []*call) []*call {
 			rows.addNew(t.id, t.token, &t.next, &t.written, in.outcome.Steps, in.terms)
 		}
 		in.end = t.next
-		t.next++
+		t.forget() // either the log has ended, or it is to be seen what there is
 	}
 	return calls
 }
@@ -226,8 +226,7 @@ func (s *Store) sharedFinish(b *batch, calls []*call) {
 	}
 	for i, c := range calls {
 		in := c.in.(*finishCall)
-		ends.add(i, in.tail.id, in.tail.token, in.end, in.outcome)
-		in.tail.forget() // it may be left out; if it is not, its log has ended
+		ends.add(i, in.tail.id, in.tail.token, in.end, &in.outcome)
 	}
 	b.add(sharedFinishSQL, func(row [][]byte) error {
 		n := readInt(row[0])
@@ -243,12 +242,13 @@ func (s *Store) finishShared(ctx context.Context, t *tail, o *restaq.Outcome, te
 	if t == nil {
 		return nil, nil
 	}
-	own := *o // which the caller goes on to change if it gives up
-	c := newCall(outcomes, &finishCall{tail: t, outcome: &own, terms: terms}, stepSize(o.Steps)+len(o.Error)+len(o.Detail))
+	c := newCall(outcomes, stepSize(o.Steps)+len(o.Error)+len(o.Detail))
+	defer c.free()
+	c.finish = finishCall{tail: t, outcome: *o, terms: terms} // the caller goes on to change o if it gives up
+	c.in = &c.finish
 	if completes(o) {
 		c.kind = completions
 	}
-	defer c.free()
 	if err := s.writes.do(ctx, c); err != nil || !c.committed {
 		return nil, err
 	}

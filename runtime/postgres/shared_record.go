@@ -66,8 +66,10 @@ func (s *Store) recordShared(ctx context.Context, t *tail, p *restaq.Progress, t
 	if t == nil || len(p.Steps) == 0 {
 		return false, nil
 	}
-	c := newCall(records, &recordCall{t, p, terms}, stepSize(p.Steps))
+	c := newCall(records, stepSize(p.Steps))
 	defer c.free()
+	c.record = recordCall{t, p, terms}
+	c.in = &c.record
 	if err := s.writes.do(ctx, c); err != nil {
 		return false, err
 	}

@@ -123,7 +123,7 @@ func newStore(ctx context.Context, cfg Config) (*Store, error) {
 	if (cfg.URL == "") == (cfg.Pool == nil) {
 		return nil, errors.New("config: needs a URL or a Pool, and not both")
 	}
-	s := &Store{pool: cfg.Pool, schema: cfg.Schema}
+	s := &Store{pool: cfg.Pool, schema: cfg.Schema, terms: terms{asking: make(chan struct{}, 1)}}
 	s.looked.Store(time.Now().UnixNano())
 	if s.pool != nil {
 		s.know(s.pool.Config().ConnConfig)

@@ -33,6 +33,8 @@ func setTerm(r *restaq.StepRow, text string) { r.Func, r.Shape, _ = strings.Cut(
 type terms struct {
 	mu  sync.RWMutex
 	ids map[term]int32
+
+	asking chan struct{} // of capacity 1, and full while the database is asked
 }
 
 // id returns a term's id, if it is known.
@@ -63,6 +65,15 @@ func (t *terms) learn(id int32, of term) {
 // none, on a connection that users' transactions cannot use up: a step that holds
 // one may wait for it.
 func (s *Store) resolve(ctx context.Context, of term) (id int32, err error) {
+	if id, ok := s.terms.id(of); ok {
+		return id, nil
+	}
+	select { // many calls ask for the same
+	case s.terms.asking <- struct{}{}:
+		defer func() { <-s.terms.asking }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	if id, ok := s.terms.id(of); ok {
 		return id, nil
 	}

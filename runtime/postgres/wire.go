@@ -132,6 +132,7 @@ type batch struct {
 	used       int // of arrays
 	params     [][]byte
 	tails      []*tail // of which the batch has the turn
+	alone      bool    // the commit is of one call
 }
 
 // statement is one that calls share.
