@@ -30,7 +30,7 @@
 // or ought to. It follows two leases of one execution.
 //
 // Explore, ExplorePositions for the second, visits all states and returns the
-// shortest way to one that breaks a property. The properties are the constants of type Property. The tests run them
-// on the protocols as they are, which must hold, and on ways to write it wrong,
-// each of which must be found wrong.
+// shortest way to one that breaks a property. The properties are the constants
+// of type Property. The tests run them on the protocols as they are, which must
+// hold, and on ways to write them wrong, each of which must be found wrong.
 package leasemodel
