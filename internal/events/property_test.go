@@ -56,7 +56,7 @@ func TestRandomSchemas(t *testing.T) {
 		}
 	}
 	seen := map[bool]int{}
-	for i, o := range runPayloads(t, document, payloads) {
+	for i, o := range runPayloads(t, []schema.File{{Path: "random.json", Data: []byte(document)}}, payloads) {
 		p := payloads[i]
 		seen[p.valid]++
 		p.check(t, o)
@@ -195,14 +195,14 @@ func validator(t *testing.T, document, pointer string) *jsonschema.Schema {
 	return s
 }
 
-// runPayloads generates the package random of a document, and has a program
-// decode, encode and validate payloads by it.
-func runPayloads(t *testing.T, document string, payloads []payload) []outcome {
+// runPayloads generates the package random of schemas, and has a program decode,
+// encode and validate payloads by it.
+func runPayloads(t *testing.T, in []schema.File, payloads []payload) []outcome {
 	t.Helper()
-	files, problems := events.Generate(events.Options{Provider: "random", Package: "random"}, []schema.File{{Path: "random.json", Data: []byte(document)}})
+	files, problems := events.Generate(events.Options{Provider: "random", Package: "random"}, in)
 	for _, p := range problems {
 		if !p.Warning {
-			t.Fatalf("%s\n%s", p, document)
+			t.Fatal(p)
 		}
 	}
 	m := newModule(t)
@@ -213,14 +213,14 @@ func runPayloads(t *testing.T, document string, payloads []payload) []outcome {
 	build := exec.Command("go", "build", "-o", "program", ".")
 	build.Dir = m.dir
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s\n%s", err, out, document)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	var in, complaints bytes.Buffer
+	var lines, complaints bytes.Buffer
 	for _, p := range payloads {
-		fmt.Fprintf(&in, "%s %s\n", p.event, p.json(t))
+		fmt.Fprintf(&lines, "%s %s\n", p.event, p.json(t))
 	}
 	cmd := exec.Command(filepath.Join(m.dir, "program"))
-	cmd.Stdin, cmd.Stderr = &in, &complaints
+	cmd.Stdin, cmd.Stderr = &lines, &complaints
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, complaints.String())

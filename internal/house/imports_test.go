@@ -47,7 +47,7 @@ var table = []Rule{
 	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/schema", May: []string{"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4"}},
-	{Tree: "./internal/events", May: []string{"./internal/naming", "./internal/schema", "./templates"}, TestsMay: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+	{Tree: "./internal/events", May: []string{"./internal/naming", "./internal/schema", "./templates"}, TestsMay: []string{"./internal/fetch", "github.com/santhosh-tekuri/jsonschema/v6"}},
 	{Tree: "./internal/coding", May: []string{"./internal/shape"}},
 	{Tree: "./templates", May: []string{"./internal/coding", "./internal/model", "github.com/dave/jennifer/jen"}},
 	{Tree: "./internal/output", May: []string{"github.com/rogpeppe/go-internal/diff"}},
