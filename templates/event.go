@@ -96,6 +96,10 @@ type EventEnum struct {
 	Text       string
 	Values     []EventValue
 	Deprecated bool
+
+	// Default is the name of one more constant, for the value that counts where
+	// none comes, and DefaultOf that of the value; "" if the schema names none.
+	Default, DefaultOf string
 }
 
 // EventValue is a constant of an enum.

@@ -261,6 +261,10 @@ func emitEnum(f *jen.File, e *EventEnum) {
 	for i, v := range e.Values {
 		consts[i] = jen.Id(v.Name).Id(e.Name).Op("=").Lit(v.Value)
 	}
+	if e.Default != "" {
+		consts = append(consts, jen.Line().Comment("// "+e.Default+" is what the provider means where nothing comes."),
+			jen.Id(e.Default).Id(e.Name).Op("=").Id(e.DefaultOf))
+	}
 	emitDoc(f, []string{"The values of " + e.Name + " that the schema knows."}, "", false)
 	f.Const().Defs(consts...)
 	f.Line()

@@ -364,6 +364,10 @@ func (b *builder) values(d *declared) {
 	for _, v := range d.shape.enum {
 		d.enum.Values = append(d.enum.Values, templates.EventValue{Name: names[v.Text], Value: v.Text})
 	}
+	if v := d.shape.owner.Default; v != nil && v.Kind == schema.String && names[v.Text] != "" {
+		d.enum.Default = b.take(thing{defaultThing, d.enum.Name, ""}, d.enum.Name+"Default", d.enum.Name+"DefaultValue")
+		d.enum.DefaultOf = names[v.Text]
+	}
 }
 
 func valuesOf(values []*schema.Node) []string {

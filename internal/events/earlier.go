@@ -51,6 +51,7 @@ const (
 	placeThing                       // of: the type; name: the way from there
 	variantThing                     // of: the union; name: the kind
 	valueThing                       // of: the enum; name: the value
+	defaultThing                     // of: the enum
 	unionThing                       // of: the union; name: Value or Unknown
 	fieldThing                       // of: the struct; name: the member
 	extraThing                       // of: the struct
@@ -201,6 +202,12 @@ func (e *earlier) field(strct string, field *ast.Field) {
 func (e *earlier) constant(spec *ast.ValueSpec) {
 	if len(spec.Names) != 1 || len(spec.Values) != 1 {
 		return
+	}
+	if enum, ok := spec.Type.(*ast.Ident); ok {
+		if _, ok := spec.Values[0].(*ast.Ident); ok {
+			e.add(thing{kind: defaultThing, of: enum.Name}, spec.Names[0].Name)
+			return
+		}
 	}
 	literal, ok := spec.Values[0].(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {

@@ -458,6 +458,9 @@ type PullRequestReviewCommentStartSide string
 const (
 	PullRequestReviewCommentStartSideLEFT  PullRequestReviewCommentStartSide = "LEFT"
 	PullRequestReviewCommentStartSideRIGHT PullRequestReviewCommentStartSide = "RIGHT"
+
+	// PullRequestReviewCommentStartSideDefault is what the provider means where nothing comes.
+	PullRequestReviewCommentStartSideDefault PullRequestReviewCommentStartSide = PullRequestReviewCommentStartSideRIGHT
 )
 
 // Known reports whether v is one of the constants of its type.
