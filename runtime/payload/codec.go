@@ -47,10 +47,10 @@ func DecodeNullable[T any](d *codec.Decoder, n *Nullable[T], decode func(d *code
 }
 
 // EncodeJSON encodes what was received.
-func (e *Expandable[T]) EncodeJSON(to *codec.Encoder, key string) { encodeRaw(to, key, e.raw, "null") }
+func (e *reference) EncodeJSON(to *codec.Encoder, key string) { encodeRaw(to, key, e.raw, "null") }
 
 // DecodeJSON keeps any JSON value, and takes the id out of it.
-func (e *Expandable[T]) DecodeJSON(d *codec.Decoder) {
+func (e *reference) DecodeJSON(d *codec.Decoder) {
 	if raw := d.Text(); raw != "" {
 		e.set(raw)
 	}

@@ -17,14 +17,19 @@ var ErrNotExpanded = errors.New("object not expanded")
 // optional member's field carries the tag option omitzero, so absent stays
 // absent and null stays null when encoded. The object is kept as received and
 // decoded only by [Expandable.Object].
-type Expandable[T any] struct {
+type Expandable[T any] struct{ reference }
+
+// reference is what an Expandable holds, and what it can do without knowing T: a
+// program that has an Expandable[T] and never asks for the object does not hold T,
+// and all that T reaches.
+type reference struct {
 	raw string // the JSON text as received; empty: absent
 	id  string
 }
 
 // Ref returns an Expandable that holds an id alone.
 func Ref[T any](id string) Expandable[T] {
-	return Expandable[T]{raw: quote(id), id: id}
+	return Expandable[T]{reference{raw: quote(id), id: id}}
 }
 
 // Expand returns an Expandable that holds the whole object. The id is the
@@ -40,26 +45,32 @@ func Expand[T any](object T) (Expandable[T], error) {
 
 // ID returns the id, or "" if there is none. An id that is a number is returned
 // in its own digits.
-func (e Expandable[T]) ID() string { return e.id }
+func (e reference) ID() string { return e.id }
 
 // Expanded reports whether the whole object came along.
-func (e Expandable[T]) Expanded() bool { return e.raw != "" && e.raw[0] == '{' }
+func (e reference) Expanded() bool { return e.raw != "" && e.raw[0] == '{' }
 
 // Object decodes the object. Each call decodes anew. The error is
 // [ErrNotExpanded] if only the id came, or nothing.
 func (e Expandable[T]) Object() (T, error) {
 	var object T
+	err := e.decode(&object)
+	return object, err
+}
+
+// decode decodes the object into target.
+func (e reference) decode(target any) error {
 	if !e.Expanded() {
-		return object, ErrNotExpanded
+		return ErrNotExpanded
 	}
-	if err := Unmarshal([]byte(e.raw), &object); err != nil {
-		return object, fmt.Errorf("decode object %q: %w", e.id, err)
+	if err := Unmarshal([]byte(e.raw), target); err != nil {
+		return fmt.Errorf("decode object %q: %w", e.id, err)
 	}
-	return object, nil
+	return nil
 }
 
 // Raw returns the JSON text as received, nil if the member is absent.
-func (e Expandable[T]) Raw() json.RawMessage {
+func (e reference) Raw() json.RawMessage {
 	if e.raw == "" {
 		return nil
 	}
@@ -67,16 +78,16 @@ func (e Expandable[T]) Raw() json.RawMessage {
 }
 
 // IsNull reports whether the member is there and null.
-func (e Expandable[T]) IsNull() bool { return e.raw == "null" }
+func (e reference) IsNull() bool { return e.raw == "null" }
 
 // IsZero reports whether the member is absent.
-func (e Expandable[T]) IsZero() bool { return e.raw == "" }
+func (e reference) IsZero() bool { return e.raw == "" }
 
 // String returns the id.
-func (e Expandable[T]) String() string { return e.id }
+func (e reference) String() string { return e.id }
 
 // MarshalJSON encodes what was received; an absent member is null.
-func (e Expandable[T]) MarshalJSON() ([]byte, error) {
+func (e reference) MarshalJSON() ([]byte, error) {
 	if e.raw == "" {
 		return []byte("null"), nil
 	}
@@ -84,7 +95,7 @@ func (e Expandable[T]) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps any JSON value, and takes the id out of it.
-func (e *Expandable[T]) UnmarshalJSON(data []byte) error {
+func (e *reference) UnmarshalJSON(data []byte) error {
 	raw, err := validText(data)
 	if err == nil {
 		e.set(raw)
@@ -93,8 +104,8 @@ func (e *Expandable[T]) UnmarshalJSON(data []byte) error {
 }
 
 // set keeps a valid text.
-func (e *Expandable[T]) set(raw string) {
-	*e = Expandable[T]{raw: raw}
+func (e *reference) set(raw string) {
+	*e = reference{raw: raw}
 	switch raw[0] {
 	case '{':
 		if id := member(raw, "id"); id != "" {
