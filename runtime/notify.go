@@ -48,17 +48,14 @@ type notices struct {
 // once. Whoever can start it gets to know: this process if it runs and has a
 // slot, else the others.
 func (rt *Runtime) pend(handler string) {
-	if rt.has(handler) {
-		if _, slot := rt.work.pending(handler); slot {
-			return
-		}
+	if !rt.has(handler) || !rt.work.pending(handler) {
+		rt.tellDue(handler)
 	}
-	rt.tellDue(handler)
 }
 
 // pendAfter is pend at the end of an attempt, whose slot is then free.
 func (rt *Runtime) pendAfter(handler string) {
-	if runs, _ := rt.work.pending(handler); !runs {
+	if !rt.work.hear() {
 		rt.tellDue(handler)
 	}
 }
