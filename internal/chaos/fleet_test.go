@@ -279,6 +279,9 @@ func (f *fleet) settleWithin(limit time.Duration) {
 	defer func() {
 		if f.t.Failed() {
 			f.t.Log(last)
+			for _, p := range f.workers() {
+				f.t.Logf("worker %s said last:\n%s", p.cfg.Name, p.lastLines())
+			}
 		}
 	}()
 	untilWithin(f.t, limit, "all executions finished", func() bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +37,8 @@ func TestNetworkFails(t *testing.T) {
 }
 
 // The server commits and the answer is lost: whoever asks again recognises its
-// own work. No step runs twice.
+// own work. No step runs twice, but where the lease ran out before a connection
+// was made that the record could go by.
 func TestAnswersAreLost(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, "postgres")
@@ -51,7 +53,7 @@ func TestAnswersAreLost(t *testing.T) {
 		p.calm.Store(true)
 	})
 	type call struct{ execution, step string }
-	runs := make(map[call]int)
+	runs := make(map[call][]entry)
 	values := make(map[call]string)
 	for _, e := range f.entries() {
 		c := call{e.Execution, e.Step}
@@ -60,9 +62,7 @@ func TestAnswersAreLost(t *testing.T) {
 			if e.Step == booking {
 				continue // a transaction that has not been committed is begun anew
 			}
-			if runs[c]++; runs[c] > 1 {
-				t.Errorf("execution %s: step %s completed %d times", c.execution, c.step, runs[c])
-			}
+			runs[c] = append(runs[c], e)
 		case recorded:
 			if before, ok := values[c]; ok && before != e.Value {
 				t.Errorf("execution %s: step %s returned %q and then %q", c.execution, c.step, before, e.Value)
@@ -70,10 +70,27 @@ func TestAnswersAreLost(t *testing.T) {
 			values[c] = e.Value
 		}
 	}
+	for c, all := range runs {
+		if len(all) > 1 && len(slices.DeleteFunc(all, func(e entry) bool { return f.lost(&e) })) > 1 {
+			t.Errorf("execution %s: step %s completed %d times", c.execution, c.step, len(all))
+		}
+	}
 	t.Logf("%d answers lost", p.counts[loseAnswer].Load())
 	if p.counts[loseAnswer].Load() == 0 {
 		t.Error("no answer was lost")
 	}
+}
+
+// lost reports whether the attempt that an entry belongs to was lost.
+func (f *fleet) lost(e *entry) bool {
+	f.t.Helper()
+	h, err := f.store.History(f.t.Context(), e.Execution)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return slices.ContainsFunc(h.Attempts, func(a restaq.AttemptRow) bool {
+		return a.Number == e.Attempt && a.Outcome == restaq.AttemptLost
+	})
 }
 
 // A worker is cut off from the server for longer than its lease, with all its
