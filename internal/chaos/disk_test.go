@@ -142,6 +142,13 @@ func (f *fleet) fillUp(ctx context.Context, s *sendings, d disk, full, again fun
 	return times
 }
 
+// growth is how many megabytes a load on a padded fleet needs for what it sends
+// in a scenario's time, with room to spare.
+func growth(t *testing.T, short time.Duration) int {
+	t.Helper()
+	return 3 * int(span(t, short).Seconds())
+}
+
 // polite checks that whatever was refused was refused for now.
 func (s *sendings) polite(t *testing.T) {
 	t.Helper()
@@ -159,11 +166,12 @@ func nothing(context.Context) error { return nil }
 // itself when there is room.
 func TestDiskIsFullSQLite(t *testing.T) {
 	t.Parallel()
-	withDisk(t, 64, func(t *testing.T, dir string) {
+	const short = 4 * time.Second
+	withDisk(t, 64+growth(t, short), func(t *testing.T, dir string) {
 		f := newFleetOn(t, "sqlite", filepath.Join(dir, "restaq.db"))
 		f.pad = 8 << 10
 		times := 0
-		f.underLoadOf(4*time.Second, crashes, nil, func(ctx context.Context, s *sendings) {
+		f.underLoadOf(short, crashes, nil, func(ctx context.Context, s *sendings) {
 			times = f.fillUp(ctx, s, disk{dir}, nothing, nothing)
 			s.polite(t)
 		})
@@ -184,13 +192,14 @@ func TestDiskIsFullSQLite(t *testing.T) {
 // room. Nothing else needs anybody.
 func TestDiskIsFullPostgres(t *testing.T) {
 	t.Parallel()
-	withDisk(t, 256, func(t *testing.T, dir string) {
+	const short = 6 * time.Second
+	withDisk(t, 256+growth(t, short), func(t *testing.T, dir string) {
 		server := newServerWith(t, pgtest.Config{Dir: dir, Settings: []string{"max_wal_size=64MB", "min_wal_size=32MB"}})
 		f := newFleetOn(t, "postgres", server.url)
 		f.pad = 8 << 10
 		times := 0
 		var ended atomic.Int64
-		f.underLoadOf(6*time.Second, crashes, nil, func(ctx context.Context, s *sendings) {
+		f.underLoadOf(short, crashes, nil, func(ctx context.Context, s *sendings) {
 			times = f.fillUp(ctx, s, disk{dir}, server.nextWAL, func(ctx context.Context) error {
 				started, err := server.revive(ctx)
 				if started {
