@@ -212,6 +212,8 @@ func (r *reader) annotation(s *Schema, name string, v *Node) {
 		r.problems.Warnf(v.Position, "unknown keyword %q has no effect: there is x-restaq-events", name)
 	case strings.HasPrefix(name, "x-"):
 		s.Extensions = append(s.Extensions, Keyword{name, v})
+	case name == "$id": // of draft-04, which knows id; kept, it would be one
+		r.problems.Warnf(v.Position, "$id has no effect in %s: it is called id there", r.doc.Draft)
 	case kept[name]:
 		s.Rest = append(s.Rest, Keyword{name, v})
 	default:

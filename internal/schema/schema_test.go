@@ -125,7 +125,7 @@ func TestShippedSchemasAreInNormalForm(t *testing.T) {
 
 // Reading never panics, and normal form is read back as itself.
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{`{}`, `true`, `{"$ref":"#"}`, `{"$ref":"#/a/0","a":[{}]}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`, `{"type":["null"],"enum":[null,1e9]}`, `[`, `{"$id":"x","$defs":{"a":{"$anchor":"b","$id":"%"}}}`, `{"minimum":1,"exclusiveMinimum":2}`} {
+	for _, s := range []string{`{}`, `true`, `{"$id":"x","id":"x","$$defs":{}}`, `{"$ref":"#"}`, `{"$ref":"#/a/0","a":[{}]}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`, `{"type":["null"],"enum":[null,1e9]}`, `[`, `{"$id":"x","$defs":{"a":{"$anchor":"b","$id":"%"}}}`, `{"minimum":1,"exclusiveMinimum":2}`, `{"openapi":"3.1.0","webhooks":{"a":{"$ref":"#/components/pathItems/a"}},"components":{"pathItems":{"a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/b"}}}}}}},"schemas":{"b":{"nullable":true}}}}`, `{"definitions":{"a":{"items":[{}]}},"$ref":"#/definitions/a/items/0","dependencies":{"a":["b"],"c":{}}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -63,3 +63,24 @@ func TestYAMLThatIsNotJSON(t *testing.T) {
 		}
 	}
 }
+
+// Reading never panics, and what was read is JSON.
+func FuzzYAML(f *testing.F) {
+	for _, s := range []string{"a: 1", "- x\n- !!int 0x1F\n", "a: &b {c: *b}", "<<: {a: 1}\na: 2", "? [a]\n: b", "a: .inf", "---\n...\n---\n", "a: |\n  x\n", "{\"a\": [1e400]}", "a: &x [*x]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n, problem := schema.ParseYAML("f.yaml", data)
+		if problem != nil {
+			_ = problem.String()
+			return
+		}
+		text, err := n.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, problem := schema.ParseJSON("f.json", text); problem != nil || !again.Equal(n) {
+			t.Fatalf("%q became %s: %v", data, text, problem)
+		}
+	})
+}
