@@ -268,15 +268,16 @@ func (f *file) encodeField(field *coding.Field) []jen.Code {
 			conditions = append(conditions, at(field.Path, n+1).Op("!=").Nil())
 		}
 	}
-	t := field.Coder.Type
-	if field.Option.OmitEmpty {
-		if array, ok := t.Underlying().(*types.Array); ok && array.Len() == 0 {
+	if field.LeftOut() && !field.Option.Quoted {
+		if present := f.encodePresent(field.Coder, key, variable(x)); present != nil {
+			call = present
+		} else if condition := f.condition(field, x); condition != nil {
+			conditions = append(conditions, condition)
+		} else {
 			return nil
 		}
-		conditions = append(conditions, f.notEmpty(t, x))
-	}
-	if field.Option.OmitZero {
-		conditions = append(conditions, f.notZero(t, field.ZeroMethod, x))
+	} else if field.LeftOut() {
+		conditions = append(conditions, f.condition(field, x))
 	}
 	if len(conditions) == 0 {
 		return []jen.Code{call}
@@ -286,6 +287,38 @@ func (f *file) encodeField(field *coding.Field) []jen.Code {
 		all.Op("&&").Add(c)
 	}
 	return []jen.Code{jen.If(all).Block(call)}
+}
+
+// encodePresent is the statement that encodes x unless it is absent, for types
+// that can be; nil for others:
+//
+//	codec.EncodePresent(e, `,"address":`, v.Address, encodeAddress)
+//	payload.EncodePresent(e, `,"city":`, &v.City, codec.EncodeString)
+//	v.Customer.EncodePresent(e, `,"customer":`)
+func (f *file) encodePresent(c *coding.Coder, key jen.Code, x operand) *jen.Statement {
+	switch c.Kind {
+	case coding.Pointer:
+		return f.codecName("EncodePresent").Call(jen.Id("e"), key, x.value, f.encoder(c.Elem))
+	case coding.Nullable:
+		return f.qual(payloadPath, "payload", "EncodePresent").Call(jen.Id("e"), key, x.pointer, f.encoder(c.Elem))
+	}
+	return nil
+}
+
+// condition is that under which a field that may be left out is not; nil if it
+// always is.
+func (f *file) condition(field *coding.Field, x func() *jen.Statement) *jen.Statement {
+	t := field.Coder.Type
+	array, ok := t.Underlying().(*types.Array)
+	switch {
+	case field.Option.OmitEmpty && ok && array.Len() == 0:
+		return nil
+	case field.Option.OmitEmpty && field.Option.OmitZero:
+		return f.notEmpty(t, x).Op("&&").Add(f.notZero(t, field.ZeroMethod, x))
+	case field.Option.OmitEmpty:
+		return f.notEmpty(t, x)
+	}
+	return f.notZero(t, field.ZeroMethod, x)
 }
 
 // notEmpty is the condition under which omitempty leaves x in.

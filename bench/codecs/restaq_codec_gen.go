@@ -2823,12 +2823,8 @@ func encodeGithubPullRequestOpened(e *codec.Encoder, key string, v *github.PullR
 	e.Int(`,"number":`, v.Number)
 	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
 	encodeGithubRepository(e, `,"repository":`, &v.Repository)
-	if v.Installation != nil {
-		encodeGithubInstallationLite(e, `,"installation":`, v.Installation)
-	}
-	if v.Organization != nil {
-		encodeGithubOrganization(e, `,"organization":`, v.Organization)
-	}
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
 	encodeGithubUser(e, `,"sender":`, &v.Sender)
 	e.Close(start)
 }
@@ -3023,12 +3019,8 @@ func encodeGithubUser(e *codec.Encoder, key string, v *github.User) {
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if !v.Email.IsZero() {
-		payload.EncodeNullable(e, `,"email":`, &v.Email, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
 	e.String(`,"avatar_url":`, v.AvatarURL)
 	e.String(`,"gravatar_id":`, v.GravatarID)
 	e.String(`,"url":`, v.URL)
@@ -3098,82 +3090,34 @@ func decodeGithubUser(d *codec.Decoder, v *github.User) {
 
 func encodeGithubPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *github.PullRequestRequestedReviewersItem) {
 	start := e.Open(key)
-	if v.Login != nil {
-		codec.EncodePointer(e, `,"login":`, &v.Login, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if !v.Email.IsZero() {
-		payload.EncodeNullable(e, `,"email":`, &v.Email, codec.EncodeString)
-	}
-	if v.AvatarURL != nil {
-		codec.EncodePointer(e, `,"avatar_url":`, &v.AvatarURL, codec.EncodeString)
-	}
-	if v.GravatarID != nil {
-		codec.EncodePointer(e, `,"gravatar_id":`, &v.GravatarID, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
+	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
-	if v.FollowersURL != nil {
-		codec.EncodePointer(e, `,"followers_url":`, &v.FollowersURL, codec.EncodeString)
-	}
-	if v.FollowingURL != nil {
-		codec.EncodePointer(e, `,"following_url":`, &v.FollowingURL, codec.EncodeString)
-	}
-	if v.GistsURL != nil {
-		codec.EncodePointer(e, `,"gists_url":`, &v.GistsURL, codec.EncodeString)
-	}
-	if v.StarredURL != nil {
-		codec.EncodePointer(e, `,"starred_url":`, &v.StarredURL, codec.EncodeString)
-	}
-	if v.SubscriptionsURL != nil {
-		codec.EncodePointer(e, `,"subscriptions_url":`, &v.SubscriptionsURL, codec.EncodeString)
-	}
-	if v.OrganizationsURL != nil {
-		codec.EncodePointer(e, `,"organizations_url":`, &v.OrganizationsURL, codec.EncodeString)
-	}
-	if v.ReposURL != nil {
-		codec.EncodePointer(e, `,"repos_url":`, &v.ReposURL, codec.EncodeString)
-	}
-	if v.EventsURL != nil {
-		codec.EncodePointer(e, `,"events_url":`, &v.EventsURL, codec.EncodeString)
-	}
-	if v.ReceivedEventsURL != nil {
-		codec.EncodePointer(e, `,"received_events_url":`, &v.ReceivedEventsURL, codec.EncodeString)
-	}
-	if v.Type != nil {
-		codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
-	}
-	if v.SiteAdmin != nil {
-		codec.EncodePointer(e, `,"site_admin":`, &v.SiteAdmin, codec.EncodeBool)
-	}
-	if v.Slug != nil {
-		codec.EncodePointer(e, `,"slug":`, &v.Slug, codec.EncodeString)
-	}
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
-	if v.Privacy != nil {
-		codec.EncodePointer(e, `,"privacy":`, &v.Privacy, codec.EncodeString)
-	}
-	if v.MembersURL != nil {
-		codec.EncodePointer(e, `,"members_url":`, &v.MembersURL, codec.EncodeString)
-	}
-	if v.RepositoriesURL != nil {
-		codec.EncodePointer(e, `,"repositories_url":`, &v.RepositoriesURL, codec.EncodeString)
-	}
-	if v.Permission != nil {
-		codec.EncodePointer(e, `,"permission":`, &v.Permission, codec.EncodeString)
-	}
-	if !v.Parent.IsZero() {
-		payload.EncodeNullable(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	}
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
+	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
+	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
+	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -3255,9 +3199,7 @@ func encodeGithubTeamParent(e *codec.Encoder, key string, v *github.TeamParent) 
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -3307,12 +3249,8 @@ func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	if !v.Parent.IsZero() {
-		payload.EncodeNullable(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	}
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -3550,76 +3488,38 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	e.Bool(`,"has_downloads":`, v.HasDownloads)
 	e.Bool(`,"has_wiki":`, v.HasWiki)
 	e.Bool(`,"has_pages":`, v.HasPages)
-	if v.HasDiscussions != nil {
-		codec.EncodePointer(e, `,"has_discussions":`, &v.HasDiscussions, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
 	e.Int(`,"forks_count":`, v.ForksCount)
 	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
 	e.Bool(`,"archived":`, v.Archived)
-	if v.Disabled != nil {
-		codec.EncodePointer(e, `,"disabled":`, &v.Disabled, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
 	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
 	encodeGithubLicense(e, `,"license":`, v.License)
 	e.Int(`,"forks":`, v.Forks)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"watchers":`, v.Watchers)
-	if v.Stargazers != nil {
-		codec.EncodePointer(e, `,"stargazers":`, &v.Stargazers, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
 	e.String(`,"default_branch":`, v.DefaultBranch)
-	if v.AllowSquashMerge != nil {
-		codec.EncodePointer(e, `,"allow_squash_merge":`, &v.AllowSquashMerge, codec.EncodeBool)
-	}
-	if v.AllowMergeCommit != nil {
-		codec.EncodePointer(e, `,"allow_merge_commit":`, &v.AllowMergeCommit, codec.EncodeBool)
-	}
-	if v.AllowRebaseMerge != nil {
-		codec.EncodePointer(e, `,"allow_rebase_merge":`, &v.AllowRebaseMerge, codec.EncodeBool)
-	}
-	if v.AllowAutoMerge != nil {
-		codec.EncodePointer(e, `,"allow_auto_merge":`, &v.AllowAutoMerge, codec.EncodeBool)
-	}
-	if v.AllowForking != nil {
-		codec.EncodePointer(e, `,"allow_forking":`, &v.AllowForking, codec.EncodeBool)
-	}
-	if v.AllowUpdateBranch != nil {
-		codec.EncodePointer(e, `,"allow_update_branch":`, &v.AllowUpdateBranch, codec.EncodeBool)
-	}
-	if v.UseSquashPrTitleAsDefault != nil {
-		codec.EncodePointer(e, `,"use_squash_pr_title_as_default":`, &v.UseSquashPrTitleAsDefault, codec.EncodeBool)
-	}
-	if v.SquashMergeCommitMessage != nil {
-		codec.EncodePointer(e, `,"squash_merge_commit_message":`, &v.SquashMergeCommitMessage, codec.EncodeString)
-	}
-	if v.SquashMergeCommitTitle != nil {
-		codec.EncodePointer(e, `,"squash_merge_commit_title":`, &v.SquashMergeCommitTitle, codec.EncodeString)
-	}
-	if v.MergeCommitMessage != nil {
-		codec.EncodePointer(e, `,"merge_commit_message":`, &v.MergeCommitMessage, codec.EncodeString)
-	}
-	if v.MergeCommitTitle != nil {
-		codec.EncodePointer(e, `,"merge_commit_title":`, &v.MergeCommitTitle, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
+	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
+	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
 	e.Bool(`,"is_template":`, v.IsTemplate)
 	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
 	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
 	e.String(`,"visibility":`, string(v.Visibility))
-	if v.DeleteBranchOnMerge != nil {
-		codec.EncodePointer(e, `,"delete_branch_on_merge":`, &v.DeleteBranchOnMerge, codec.EncodeBool)
-	}
-	if v.MasterBranch != nil {
-		codec.EncodePointer(e, `,"master_branch":`, &v.MasterBranch, codec.EncodeString)
-	}
-	if v.Permissions != nil {
-		encodeGithubRepositoryPermissions(e, `,"permissions":`, v.Permissions)
-	}
-	if v.Public != nil {
-		codec.EncodePointer(e, `,"public":`, &v.Public, codec.EncodeBool)
-	}
-	if v.Organization != nil {
-		codec.EncodePointer(e, `,"organization":`, &v.Organization, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeGithubRepositoryPermissions)
+	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
 	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeRaw)
 	e.Close(start)
 }
@@ -3859,20 +3759,12 @@ func decodeGithubLicense(d *codec.Decoder, v *github.License) {
 }
 
 func encodeGithubRepositoryPermissions(e *codec.Encoder, key string, v *github.RepositoryPermissions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Bool(`,"pull":`, v.Pull)
 	e.Bool(`,"push":`, v.Push)
 	e.Bool(`,"admin":`, v.Admin)
-	if v.Maintain != nil {
-		codec.EncodePointer(e, `,"maintain":`, &v.Maintain, codec.EncodeBool)
-	}
-	if v.Triage != nil {
-		codec.EncodePointer(e, `,"triage":`, &v.Triage, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
+	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
 	e.Close(start)
 }
 
@@ -4010,10 +3902,6 @@ func decodeGithubAutoMerge(d *codec.Decoder, v *github.AutoMerge) {
 }
 
 func encodeGithubInstallationLite(e *codec.Encoder, key string, v *github.InstallationLite) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
@@ -4034,18 +3922,12 @@ func decodeGithubInstallationLite(d *codec.Decoder, v *github.InstallationLite) 
 }
 
 func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
-	if v.HTMLURL != nil {
-		codec.EncodePointer(e, `,"html_url":`, &v.HTMLURL, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
 	e.String(`,"repos_url":`, v.ReposURL)
 	e.String(`,"events_url":`, v.EventsURL)
 	e.String(`,"hooks_url":`, v.HooksURL)
@@ -4094,22 +3976,16 @@ func decodeGithubOrganization(d *codec.Decoder, v *github.Organization) {
 
 func encodeStripeChargeSucceeded(e *codec.Encoder, key string, v *stripe.ChargeSucceeded) {
 	start := e.Open(key)
-	if v.Account != nil {
-		codec.EncodePointer(e, `,"account":`, &v.Account, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
 	codec.EncodePointer(e, `,"api_version":`, &v.APIVersion, codec.EncodeString)
-	if v.Context != nil {
-		codec.EncodePointer(e, `,"context":`, &v.Context, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"context":`, v.Context, codec.EncodeString)
 	e.Int(`,"created":`, int64(v.Created))
 	encodeStripeChargeEventData(e, `,"data":`, &v.Data)
 	e.String(`,"id":`, v.ID)
 	e.Bool(`,"livemode":`, v.Livemode)
 	e.String(`,"object":`, v.Object)
 	e.Int(`,"pending_webhooks":`, v.PendingWebhooks)
-	if !v.Reason.IsZero() {
-		payload.EncodeNullable(e, `,"reason":`, &v.Reason, encodeStripeNotificationEventReason)
-	}
+	payload.EncodePresent(e, `,"reason":`, &v.Reason, encodeStripeNotificationEventReason)
 	encodeStripeNotificationEventRequest(e, `,"request":`, v.Request)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
@@ -4178,9 +4054,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	if v.AuthorizationCode != nil {
-		codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
@@ -4195,9 +4069,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
-	if v.Level3 != nil {
-		encodeStripeLevel3(e, `,"level3":`, v.Level3)
-	}
+	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
 	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	e.String(`,"object":`, v.Object)
@@ -4207,22 +4079,14 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
-	if v.RadarOptions != nil {
-		encodeStripeRadarRadarOptions(e, `,"radar_options":`, v.RadarOptions)
-	}
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
+	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
 	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
-	if !v.Redaction.IsZero() {
-		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
-	}
+	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
-	if !v.Refunds.IsZero() {
-		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
-	}
+	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
@@ -4416,12 +4280,8 @@ func encodeStripeChargeFraudDetails(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	if v.StripeReport != nil {
-		codec.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec.EncodeString)
-	}
-	if v.UserReport != nil {
-		codec.EncodePointer(e, `,"user_report":`, &v.UserReport, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
+	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4439,25 +4299,13 @@ func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetai
 }
 
 func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.CustomerReference != nil {
-		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	if v.ShippingAddressZip != nil {
-		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
-	}
-	if v.ShippingAmount != nil {
-		codec.EncodePointer(e, `,"shipping_amount":`, &v.ShippingAmount, codec.EncodeInt)
-	}
-	if v.ShippingFromZip != nil {
-		codec.EncodePointer(e, `,"shipping_from_zip":`, &v.ShippingFromZip, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
+	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
+	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4525,12 +4373,8 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	if v.RiskLevel != nil {
-		codec.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec.EncodeString)
-	}
-	if v.RiskScore != nil {
-		codec.EncodePointer(e, `,"risk_score":`, &v.RiskScore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
+	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
@@ -4574,208 +4418,92 @@ func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.Pa
 		return
 	}
 	start := e.Open(key)
-	if v.AchCreditTransfer != nil {
-		encodeStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
-	}
-	if v.AchDebit != nil {
-		encodeStripePaymentMethodDetailsAchDebit(e, `,"ach_debit":`, v.AchDebit)
-	}
-	if v.AcssDebit != nil {
-		encodeStripePaymentMethodDetailsAcssDebit(e, `,"acss_debit":`, v.AcssDebit)
-	}
-	if v.Affirm != nil {
-		encodeStripePaymentMethodDetailsAffirm(e, `,"affirm":`, v.Affirm)
-	}
-	if v.AfterpayClearpay != nil {
-		encodeStripePaymentMethodDetailsAfterpayClearpay(e, `,"afterpay_clearpay":`, v.AfterpayClearpay)
-	}
-	if v.Alipay != nil {
-		encodeStripePaymentMethodDetailsAlipay(e, `,"alipay":`, v.Alipay)
-	}
-	if v.Alma != nil {
-		encodeStripePaymentMethodDetailsAlma(e, `,"alma":`, v.Alma)
-	}
-	if v.AmazonPay != nil {
-		encodeStripePaymentMethodDetailsAmazonPay(e, `,"amazon_pay":`, v.AmazonPay)
-	}
-	if v.AuBecsDebit != nil {
-		encodeStripePaymentMethodDetailsAuBecsDebit(e, `,"au_becs_debit":`, v.AuBecsDebit)
-	}
-	if v.BacsDebit != nil {
-		encodeStripePaymentMethodDetailsBacsDebit(e, `,"bacs_debit":`, v.BacsDebit)
-	}
-	if v.Bancontact != nil {
-		encodeStripePaymentMethodDetailsBancontact(e, `,"bancontact":`, v.Bancontact)
-	}
-	if v.Billie != nil {
-		encodeStripePaymentMethodDetailsBillie(e, `,"billie":`, v.Billie)
-	}
-	if v.Bizum != nil {
-		encodeStripePaymentMethodDetailsBizum(e, `,"bizum":`, v.Bizum)
-	}
-	if v.Blik != nil {
-		encodeStripePaymentMethodDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.Boleto != nil {
-		encodeStripePaymentMethodDetailsBoleto(e, `,"boleto":`, v.Boleto)
-	}
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsCard(e, `,"card":`, v.Card)
-	}
-	if v.CardPresent != nil {
-		encodeStripePaymentMethodDetailsCardPresent(e, `,"card_present":`, v.CardPresent)
-	}
-	if v.Cashapp != nil {
-		encodeStripePaymentMethodDetailsCashapp(e, `,"cashapp":`, v.Cashapp)
-	}
-	if v.Crypto != nil {
-		encodeStripePaymentMethodDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"ach_credit_transfer":`, v.AchCreditTransfer, encodeStripePaymentMethodDetailsAchCreditTransfer)
+	codec.EncodePresent(e, `,"ach_debit":`, v.AchDebit, encodeStripePaymentMethodDetailsAchDebit)
+	codec.EncodePresent(e, `,"acss_debit":`, v.AcssDebit, encodeStripePaymentMethodDetailsAcssDebit)
+	codec.EncodePresent(e, `,"affirm":`, v.Affirm, encodeStripePaymentMethodDetailsAffirm)
+	codec.EncodePresent(e, `,"afterpay_clearpay":`, v.AfterpayClearpay, encodeStripePaymentMethodDetailsAfterpayClearpay)
+	codec.EncodePresent(e, `,"alipay":`, v.Alipay, encodeStripePaymentMethodDetailsAlipay)
+	codec.EncodePresent(e, `,"alma":`, v.Alma, encodeStripePaymentMethodDetailsAlma)
+	codec.EncodePresent(e, `,"amazon_pay":`, v.AmazonPay, encodeStripePaymentMethodDetailsAmazonPay)
+	codec.EncodePresent(e, `,"au_becs_debit":`, v.AuBecsDebit, encodeStripePaymentMethodDetailsAuBecsDebit)
+	codec.EncodePresent(e, `,"bacs_debit":`, v.BacsDebit, encodeStripePaymentMethodDetailsBacsDebit)
+	codec.EncodePresent(e, `,"bancontact":`, v.Bancontact, encodeStripePaymentMethodDetailsBancontact)
+	codec.EncodePresent(e, `,"billie":`, v.Billie, encodeStripePaymentMethodDetailsBillie)
+	codec.EncodePresent(e, `,"bizum":`, v.Bizum, encodeStripePaymentMethodDetailsBizum)
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeStripePaymentMethodDetailsBlik)
+	codec.EncodePresent(e, `,"boleto":`, v.Boleto, encodeStripePaymentMethodDetailsBoleto)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsCard)
+	codec.EncodePresent(e, `,"card_present":`, v.CardPresent, encodeStripePaymentMethodDetailsCardPresent)
+	codec.EncodePresent(e, `,"cashapp":`, v.Cashapp, encodeStripePaymentMethodDetailsCashapp)
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripePaymentMethodDetailsCrypto)
 	if len(v.CustomerBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_balance":`, &v.CustomerBalance)
 	}
-	if v.Eps != nil {
-		encodeStripePaymentMethodDetailsEps(e, `,"eps":`, v.Eps)
-	}
-	if v.Fpx != nil {
-		encodeStripePaymentMethodDetailsFpx(e, `,"fpx":`, v.Fpx)
-	}
-	if v.Giropay != nil {
-		encodeStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
-	}
+	codec.EncodePresent(e, `,"eps":`, v.Eps, encodeStripePaymentMethodDetailsEps)
+	codec.EncodePresent(e, `,"fpx":`, v.Fpx, encodeStripePaymentMethodDetailsFpx)
+	codec.EncodePresent(e, `,"giropay":`, v.Giropay, encodeStripePaymentMethodDetailsGiropay)
 	if len(v.Gopay) != 0 {
 		codec.EncodeRaw(e, `,"gopay":`, &v.Gopay)
 	}
-	if v.Grabpay != nil {
-		encodeStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
-	}
-	if v.IDBankTransfer != nil {
-		encodeStripePaymentMethodDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.Ideal != nil {
-		encodeStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
-	}
-	if v.InteracPresent != nil {
-		encodeStripePaymentMethodDetailsInteracPresent(e, `,"interac_present":`, v.InteracPresent)
-	}
-	if v.KakaoPay != nil {
-		encodeStripePaymentMethodDetailsKakaoPay(e, `,"kakao_pay":`, v.KakaoPay)
-	}
-	if v.Klarna != nil {
-		encodeStripePaymentMethodDetailsKlarna(e, `,"klarna":`, v.Klarna)
-	}
-	if v.Konbini != nil {
-		encodeStripePaymentMethodDetailsKonbini(e, `,"konbini":`, v.Konbini)
-	}
-	if v.KrCard != nil {
-		encodeStripePaymentMethodDetailsKrCard(e, `,"kr_card":`, v.KrCard)
-	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsLink(e, `,"link":`, v.Link)
-	}
+	codec.EncodePresent(e, `,"grabpay":`, v.Grabpay, encodeStripePaymentMethodDetailsGrabpay)
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripePaymentMethodDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"ideal":`, v.Ideal, encodeStripePaymentMethodDetailsIdeal)
+	codec.EncodePresent(e, `,"interac_present":`, v.InteracPresent, encodeStripePaymentMethodDetailsInteracPresent)
+	codec.EncodePresent(e, `,"kakao_pay":`, v.KakaoPay, encodeStripePaymentMethodDetailsKakaoPay)
+	codec.EncodePresent(e, `,"klarna":`, v.Klarna, encodeStripePaymentMethodDetailsKlarna)
+	codec.EncodePresent(e, `,"konbini":`, v.Konbini, encodeStripePaymentMethodDetailsKonbini)
+	codec.EncodePresent(e, `,"kr_card":`, v.KrCard, encodeStripePaymentMethodDetailsKrCard)
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsLink)
 	if len(v.MbWay) != 0 {
 		codec.EncodeRaw(e, `,"mb_way":`, &v.MbWay)
 	}
-	if v.Mobilepay != nil {
-		encodeStripePaymentMethodDetailsMobilepay(e, `,"mobilepay":`, v.Mobilepay)
-	}
-	if v.Multibanco != nil {
-		encodeStripePaymentMethodDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.NaverPay != nil {
-		encodeStripePaymentMethodDetailsNaverPay(e, `,"naver_pay":`, v.NaverPay)
-	}
-	if v.NzBankAccount != nil {
-		encodeStripePaymentMethodDetailsNzBankAccount(e, `,"nz_bank_account":`, v.NzBankAccount)
-	}
-	if v.Oxxo != nil {
-		encodeStripePaymentMethodDetailsOxxo(e, `,"oxxo":`, v.Oxxo)
-	}
-	if v.P24 != nil {
-		encodeStripePaymentMethodDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"mobilepay":`, v.Mobilepay, encodeStripePaymentMethodDetailsMobilepay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripePaymentMethodDetailsMultibanco)
+	codec.EncodePresent(e, `,"naver_pay":`, v.NaverPay, encodeStripePaymentMethodDetailsNaverPay)
+	codec.EncodePresent(e, `,"nz_bank_account":`, v.NzBankAccount, encodeStripePaymentMethodDetailsNzBankAccount)
+	codec.EncodePresent(e, `,"oxxo":`, v.Oxxo, encodeStripePaymentMethodDetailsOxxo)
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeStripePaymentMethodDetailsP24)
 	if len(v.PayByBank) != 0 {
 		codec.EncodeRaw(e, `,"pay_by_bank":`, &v.PayByBank)
 	}
-	if v.Payco != nil {
-		encodeStripePaymentMethodDetailsPayco(e, `,"payco":`, v.Payco)
-	}
-	if v.Paynow != nil {
-		encodeStripePaymentMethodDetailsPaynow(e, `,"paynow":`, v.Paynow)
-	}
-	if v.Paypal != nil {
-		encodeStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"payco":`, v.Payco, encodeStripePaymentMethodDetailsPayco)
+	codec.EncodePresent(e, `,"paynow":`, v.Paynow, encodeStripePaymentMethodDetailsPaynow)
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripePaymentMethodDetailsPaypal)
 	if len(v.Paypay) != 0 {
 		codec.EncodeRaw(e, `,"paypay":`, &v.Paypay)
 	}
-	if v.Payto != nil {
-		encodeStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
-	}
-	if v.Pix != nil {
-		encodeStripePaymentMethodDetailsPix(e, `,"pix":`, v.Pix)
-	}
-	if v.Promptpay != nil {
-		encodeStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
-	}
+	codec.EncodePresent(e, `,"payto":`, v.Payto, encodeStripePaymentMethodDetailsPayto)
+	codec.EncodePresent(e, `,"pix":`, v.Pix, encodeStripePaymentMethodDetailsPix)
+	codec.EncodePresent(e, `,"promptpay":`, v.Promptpay, encodeStripePaymentMethodDetailsPromptpay)
 	if len(v.Qris) != 0 {
 		codec.EncodeRaw(e, `,"qris":`, &v.Qris)
 	}
-	if v.Rechnung != nil {
-		encodeStripePaymentMethodDetailsRechnung(e, `,"rechnung":`, v.Rechnung)
-	}
-	if v.RevolutPay != nil {
-		encodeStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
-	}
-	if v.SamsungPay != nil {
-		encodeStripePaymentMethodDetailsSamsungPay(e, `,"samsung_pay":`, v.SamsungPay)
-	}
-	if v.Satispay != nil {
-		encodeStripePaymentMethodDetailsSatispay(e, `,"satispay":`, v.Satispay)
-	}
-	if v.Scalapay != nil {
-		encodeStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
-	}
-	if v.SEPACreditTransfer != nil {
-		encodeStripePaymentMethodDetailsSEPACreditTransfer(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer)
-	}
-	if v.SEPADebit != nil {
-		encodeStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
-	}
+	codec.EncodePresent(e, `,"rechnung":`, v.Rechnung, encodeStripePaymentMethodDetailsRechnung)
+	codec.EncodePresent(e, `,"revolut_pay":`, v.RevolutPay, encodeStripePaymentMethodDetailsRevolutPay)
+	codec.EncodePresent(e, `,"samsung_pay":`, v.SamsungPay, encodeStripePaymentMethodDetailsSamsungPay)
+	codec.EncodePresent(e, `,"satispay":`, v.Satispay, encodeStripePaymentMethodDetailsSatispay)
+	codec.EncodePresent(e, `,"scalapay":`, v.Scalapay, encodeStripePaymentMethodDetailsScalapay)
+	codec.EncodePresent(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer, encodeStripePaymentMethodDetailsSEPACreditTransfer)
+	codec.EncodePresent(e, `,"sepa_debit":`, v.SEPADebit, encodeStripePaymentMethodDetailsSEPADebit)
 	if len(v.Shopeepay) != 0 {
 		codec.EncodeRaw(e, `,"shopeepay":`, &v.Shopeepay)
 	}
-	if v.Sofort != nil {
-		encodeStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
-	}
+	codec.EncodePresent(e, `,"sofort":`, v.Sofort, encodeStripePaymentMethodDetailsSofort)
 	if len(v.StripeAccount) != 0 {
 		codec.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
 	}
-	if v.StripeBalance != nil {
-		encodeStripePaymentMethodDetailsStripeBalance(e, `,"stripe_balance":`, v.StripeBalance)
-	}
-	if v.Sunbit != nil {
-		encodeStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
-	}
-	if v.Swish != nil {
-		encodeStripePaymentMethodDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.Twint != nil {
-		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
-	}
+	codec.EncodePresent(e, `,"stripe_balance":`, v.StripeBalance, encodeStripePaymentMethodDetailsStripeBalance)
+	codec.EncodePresent(e, `,"sunbit":`, v.Sunbit, encodeStripePaymentMethodDetailsSunbit)
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeStripePaymentMethodDetailsSwish)
+	codec.EncodePresent(e, `,"twint":`, v.Twint, encodeStripePaymentMethodDetailsTwint)
 	e.String(`,"type":`, v.Type)
-	if v.Upi != nil {
-		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
-	}
-	if v.UsBankAccount != nil {
-		encodeStripePaymentMethodDetailsUsBankAccount(e, `,"us_bank_account":`, v.UsBankAccount)
-	}
+	codec.EncodePresent(e, `,"upi":`, v.Upi, encodeStripePaymentMethodDetailsUpi)
+	codec.EncodePresent(e, `,"us_bank_account":`, v.UsBankAccount, encodeStripePaymentMethodDetailsUsBankAccount)
 	if len(v.Wechat) != 0 {
 		codec.EncodeRaw(e, `,"wechat":`, &v.Wechat)
 	}
-	if v.WechatPay != nil {
-		encodeStripePaymentMethodDetailsWechatPay(e, `,"wechat_pay":`, v.WechatPay)
-	}
+	codec.EncodePresent(e, `,"wechat_pay":`, v.WechatPay, encodeStripePaymentMethodDetailsWechatPay)
 	if len(v.Zip) != 0 {
 		codec.EncodeRaw(e, `,"zip":`, &v.Zip)
 	}
@@ -4930,10 +4658,6 @@ func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodD
 }
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -4960,10 +4684,6 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stri
 }
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -4996,21 +4716,13 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
 	e.Close(start)
 }
@@ -5039,17 +4751,9 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -5070,10 +4774,6 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -5094,14 +4794,8 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *strip
 }
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerID != nil {
-		codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -5123,14 +4817,8 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Installments != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e, `,"installments":`, v.Installments)
-	}
+	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -5149,10 +4837,6 @@ func decodeStripePaymentMethodDetailsAlma(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"count":`, v.Count)
 	e.Close(start)
@@ -5170,14 +4854,8 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 }
 
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -5196,14 +4874,8 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -5222,15 +4894,9 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder
 }
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if !v.BrandProduct.IsZero() {
-		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
 	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
@@ -5263,20 +4929,12 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe
 }
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -5300,14 +4958,8 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -5335,10 +4987,6 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -5377,10 +5025,6 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -5398,10 +5042,6 @@ func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -5422,10 +5062,6 @@ func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	e.Close(start)
@@ -5443,10 +5079,6 @@ func decodeStripePaymentMethodDetailsBlik(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBoleto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
@@ -5464,66 +5096,34 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	if !v.AmountRequested.IsZero() {
-		payload.EncodeNullable(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
-	}
+	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.DecrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e, `,"decremental_authorization":`, v.DecrementalAuthorization)
-	}
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	if v.ExtendedAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if v.IncrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
+	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	if !v.Moto.IsZero() {
-		payload.EncodeNullable(e, `,"moto":`, &v.Moto, codec.EncodeBool)
-	}
-	if v.Multicapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e, `,"multicapture":`, v.Multicapture)
-	}
+	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec.EncodeBool)
+	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	if !v.NetworkToken.IsZero() {
-		payload.EncodeNullable(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	}
+	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
-	if v.Overcapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e, `,"overcapture":`, v.Overcapture)
-	}
-	if v.PartialAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e, `,"partial_authorization":`, v.PartialAuthorization)
-	}
+	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
 	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
 	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
@@ -5630,10 +5230,6 @@ func decodeStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -5651,10 +5247,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -5672,10 +5264,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -5741,10 +5329,6 @@ func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, v *s
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -5779,10 +5363,6 @@ func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *strip
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
 	e.String(`,"status":`, string(v.Status))
@@ -5803,10 +5383,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -5832,9 +5408,7 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *stri
 	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
 	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
 	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	if v.ExemptionIndicatorApplied != nil {
-		codec.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
 	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
 	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -5883,19 +5457,13 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsCardWalletLink(e, `,"link":`, v.Link)
-	}
-	if v.Masterpass != nil {
-		encodeStripePaymentMethodDetailsCardWalletMasterpass(e, `,"masterpass":`, v.Masterpass)
-	}
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsCardWalletLink)
+	codec.EncodePresent(e, `,"masterpass":`, v.Masterpass, encodeStripePaymentMethodDetailsCardWalletMasterpass)
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
 	e.String(`,"type":`, string(v.Type))
-	if v.VisaCheckout != nil {
-		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
-	}
+	codec.EncodePresent(e, `,"visa_checkout":`, v.VisaCheckout, encodeStripePaymentMethodDetailsCardWalletVisaCheckout)
 	e.Close(start)
 }
 
@@ -5927,10 +5495,6 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
@@ -5948,10 +5512,6 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -5978,10 +5538,6 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *s
 }
 
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -6008,52 +5564,34 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v 
 }
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
-	if v.Wallet != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
-	}
+	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
 }
 
@@ -6150,9 +5688,7 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -6192,10 +5728,6 @@ func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v *str
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
@@ -6213,10 +5745,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 }
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
@@ -6240,23 +5768,11 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerAddress != nil {
-		codec.EncodePointer(e, `,"buyer_address":`, &v.BuyerAddress, codec.EncodeString)
-	}
-	if v.Network != nil {
-		codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	}
-	if v.TokenCurrency != nil {
-		codec.EncodePointer(e, `,"token_currency":`, &v.TokenCurrency, codec.EncodeString)
-	}
-	if v.TransactionHash != nil {
-		codec.EncodePointer(e, `,"transaction_hash":`, &v.TransactionHash, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
+	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
+	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
+	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -6278,10 +5794,6 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
@@ -6302,10 +5814,6 @@ func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	e.String(`,"bank":`, string(v.Bank))
@@ -6329,10 +5837,6 @@ func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -6359,10 +5863,6 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -6380,22 +5880,12 @@ func decodeStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	if v.BankCode != nil {
-		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	}
-	if v.BankName != nil {
-		codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	}
-	if v.DisplayName != nil {
-		codec.EncodePointer(e, `,"display_name":`, &v.DisplayName, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
+	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
+	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -6419,10 +5909,6 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -6458,40 +5944,26 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -6551,9 +6023,7 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -6593,10 +6063,6 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *
 }
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -6617,20 +6083,12 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
 	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
 	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -6696,10 +6154,6 @@ func decodeStripeKlarnaAddress(d *codec.Decoder, v *stripe.KlarnaAddress) {
 }
 
 func encodeStripePaymentMethodDetailsKonbini(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKonbini) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e, `,"store":`, v.Store)
 	e.Close(start)
@@ -6738,10 +6192,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 }
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
@@ -6768,15 +6218,9 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.FundingSourceGroup != nil {
-		codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -6794,10 +6238,6 @@ func decodeStripePaymentMethodDetailsLink(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsMobilepay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMobilepay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeInternalCard(e, `,"card":`, v.Card)
 	e.Close(start)
@@ -6848,10 +6288,6 @@ func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
 }
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -6872,10 +6308,6 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -6896,18 +6328,12 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
@@ -6937,10 +6363,6 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
 	e.Close(start)
@@ -6958,10 +6380,6 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -6985,10 +6403,6 @@ func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -7009,17 +6423,9 @@ func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
 }
@@ -7040,29 +6446,17 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
-	if !v.Shipping.IsZero() {
-		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	}
+	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	if !v.VerifiedAddress.IsZero() {
-		payload.EncodeNullable(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
-	}
-	if !v.VerifiedEmail.IsZero() {
-		payload.EncodeNullable(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
+	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
+	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -7120,16 +6514,10 @@ func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSeller
 }
 
 func encodeStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
 	e.Close(start)
 }
@@ -7152,20 +6540,10 @@ func decodeStripePaymentMethodDetailsPayto(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPix) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.BankTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -7185,10 +6563,6 @@ func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -7206,10 +6580,6 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
 	e.Close(start)
@@ -7227,14 +6597,8 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -7253,14 +6617,8 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -7279,10 +6637,6 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decode
 }
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -7303,10 +6657,6 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -7324,10 +6674,6 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -7345,10 +6691,6 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -7372,17 +6714,11 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -7413,10 +6749,6 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -7458,14 +6790,8 @@ func decodeStripePaymentMethodDetailsSofort(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsStripeBalance(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsStripeBalance) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.Account.IsZero() {
-		payload.EncodeNullable(e, `,"account":`, &v.Account, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"account":`, &v.Account, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -7481,10 +6807,6 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -7502,10 +6824,6 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
@@ -7529,14 +6847,8 @@ func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -7552,10 +6864,6 @@ func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
 	e.Close(start)
@@ -7573,17 +6881,11 @@ func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	if !v.Mandate.IsZero() {
@@ -7622,18 +6924,10 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -7656,10 +6950,6 @@ func decodeStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, key string, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
 	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
@@ -7680,14 +6970,8 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decoder, v
 }
 
 func encodeStripeRadarRadarOptions(e *codec.Encoder, key string, v *stripe.RadarRadarOptions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Session != nil {
-		codec.EncodePointer(e, `,"session":`, &v.Session, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -7754,35 +7038,21 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
-	if v.DestinationDetails != nil {
-		encodeStripeRefundDestinationDetails(e, `,"destination_details":`, v.DestinationDetails)
-	}
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	if v.FailureReason != nil {
-		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
 	e.String(`,"id":`, v.ID)
-	if v.InstructionsEmail != nil {
-		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	if v.NextAction != nil {
-		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
-	}
+	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	if v.PendingReason != nil {
-		codec.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec.EncodeString)
-	}
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
+	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
@@ -7851,10 +7121,6 @@ func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
 }
 
 func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *stripe.RefundDestinationDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	if len(v.Affirm) != 0 {
 		codec.EncodeRaw(e, `,"affirm":`, &v.Affirm)
@@ -7874,69 +7140,43 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.AuBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"au_bank_transfer":`, &v.AuBankTransfer)
 	}
-	if v.Blik != nil {
-		encodeStripeRefundDestinationDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.BrBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsBrBankTransfer(e, `,"br_bank_transfer":`, v.BrBankTransfer)
-	}
-	if v.Card != nil {
-		encodeStripeRefundDestinationDetailsCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeStripeRefundDestinationDetailsBlik)
+	codec.EncodePresent(e, `,"br_bank_transfer":`, v.BrBankTransfer, encodeStripeRefundDestinationDetailsBrBankTransfer)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripeRefundDestinationDetailsCard)
 	if len(v.Cashapp) != 0 {
 		codec.EncodeRaw(e, `,"cashapp":`, &v.Cashapp)
 	}
-	if v.Crypto != nil {
-		encodeStripeRefundDestinationDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripeRefundDestinationDetailsCrypto)
 	if len(v.CustomerCashBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_cash_balance":`, &v.CustomerCashBalance)
 	}
 	if len(v.Eps) != 0 {
 		codec.EncodeRaw(e, `,"eps":`, &v.Eps)
 	}
-	if v.EuBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsEuBankTransfer(e, `,"eu_bank_transfer":`, v.EuBankTransfer)
-	}
-	if v.GbBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsGbBankTransfer(e, `,"gb_bank_transfer":`, v.GbBankTransfer)
-	}
+	codec.EncodePresent(e, `,"eu_bank_transfer":`, v.EuBankTransfer, encodeStripeRefundDestinationDetailsEuBankTransfer)
+	codec.EncodePresent(e, `,"gb_bank_transfer":`, v.GbBankTransfer, encodeStripeRefundDestinationDetailsGbBankTransfer)
 	if len(v.Giropay) != 0 {
 		codec.EncodeRaw(e, `,"giropay":`, &v.Giropay)
 	}
 	if len(v.Grabpay) != 0 {
 		codec.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
 	}
-	if v.IDBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.JpBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
-	}
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripeRefundDestinationDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"jp_bank_transfer":`, v.JpBankTransfer, encodeStripeRefundDestinationDetailsJpBankTransfer)
 	if len(v.Klarna) != 0 {
 		codec.EncodeRaw(e, `,"klarna":`, &v.Klarna)
 	}
-	if v.MbWay != nil {
-		encodeStripeRefundDestinationDetailsMbWay(e, `,"mb_way":`, v.MbWay)
-	}
-	if v.Multibanco != nil {
-		encodeStripeRefundDestinationDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.MxBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsMxBankTransfer(e, `,"mx_bank_transfer":`, v.MxBankTransfer)
-	}
+	codec.EncodePresent(e, `,"mb_way":`, v.MbWay, encodeStripeRefundDestinationDetailsMbWay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripeRefundDestinationDetailsMultibanco)
+	codec.EncodePresent(e, `,"mx_bank_transfer":`, v.MxBankTransfer, encodeStripeRefundDestinationDetailsMxBankTransfer)
 	if len(v.NzBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"nz_bank_transfer":`, &v.NzBankTransfer)
 	}
-	if v.P24 != nil {
-		encodeStripeRefundDestinationDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeStripeRefundDestinationDetailsP24)
 	if len(v.Paynow) != 0 {
 		codec.EncodeRaw(e, `,"paynow":`, &v.Paynow)
 	}
-	if v.Paypal != nil {
-		encodeStripeRefundDestinationDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripeRefundDestinationDetailsPaypal)
 	if len(v.Pix) != 0 {
 		codec.EncodeRaw(e, `,"pix":`, &v.Pix)
 	}
@@ -7949,19 +7189,13 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.Sofort) != 0 {
 		codec.EncodeRaw(e, `,"sofort":`, &v.Sofort)
 	}
-	if v.Swish != nil {
-		encodeStripeRefundDestinationDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.ThBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsThBankTransfer(e, `,"th_bank_transfer":`, v.ThBankTransfer)
-	}
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeStripeRefundDestinationDetailsSwish)
+	codec.EncodePresent(e, `,"th_bank_transfer":`, v.ThBankTransfer, encodeStripeRefundDestinationDetailsThBankTransfer)
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
 	e.String(`,"type":`, v.Type)
-	if v.UsBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
-	}
+	codec.EncodePresent(e, `,"us_bank_transfer":`, v.UsBankTransfer, encodeStripeRefundDestinationDetailsUsBankTransfer)
 	if len(v.WechatPay) != 0 {
 		codec.EncodeRaw(e, `,"wechat_pay":`, &v.WechatPay)
 	}
@@ -8057,10 +7291,6 @@ func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDest
 }
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -8084,10 +7314,6 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.Refund
 }
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8108,20 +7334,10 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Reference != nil {
-		codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	}
-	if v.ReferenceStatus != nil {
-		codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
-	}
-	if v.ReferenceType != nil {
-		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -8144,10 +7360,6 @@ func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.Refund
 }
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -8165,10 +7377,6 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8189,10 +7397,6 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8213,10 +7417,6 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8237,10 +7437,6 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8261,10 +7457,6 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8285,10 +7477,6 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8309,10 +7497,6 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8333,10 +7517,6 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8357,10 +7537,6 @@ func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundD
 }
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	e.Close(start)
@@ -8378,10 +7554,6 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -8405,10 +7577,6 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8429,10 +7597,6 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -8453,14 +7617,8 @@ func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.RefundNextAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.DisplayDetails != nil {
-		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
-	}
+	codec.EncodePresent(e, `,"display_details":`, v.DisplayDetails, encodeStripeRefundNextActionDisplayDetails)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -8479,10 +7637,6 @@ func decodeStripeRefundNextAction(d *codec.Decoder, v *stripe.RefundNextAction) 
 }
 
 func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v *stripe.RefundNextActionDisplayDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
 	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
@@ -8528,21 +7682,11 @@ func encodeStripeShipping(e *codec.Encoder, key string, v *stripe.Shipping) {
 		return
 	}
 	start := e.Open(key)
-	if v.Address != nil {
-		encodeStripeAddress(e, `,"address":`, v.Address)
-	}
-	if !v.Carrier.IsZero() {
-		payload.EncodeNullable(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
-	}
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if !v.Phone.IsZero() {
-		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	}
-	if !v.TrackingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
+	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec.EncodeString)
+	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -8591,12 +7735,8 @@ func decodeStripeChargeTransferData(d *codec.Decoder, v *stripe.ChargeTransferDa
 
 func encodeStripeNotificationEventReason(e *codec.Encoder, key string, v *stripe.NotificationEventReason) {
 	start := e.Open(key)
-	if v.AutomationAction != nil {
-		encodeStripeNotificationEventAutomationAction(e, `,"automation_action":`, v.AutomationAction)
-	}
-	if v.Request != nil {
-		encodeStripeNotificationEventRequest(e, `,"request":`, v.Request)
-	}
+	codec.EncodePresent(e, `,"automation_action":`, v.AutomationAction, encodeStripeNotificationEventAutomationAction)
+	codec.EncodePresent(e, `,"request":`, v.Request, encodeStripeNotificationEventRequest)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -8617,14 +7757,8 @@ func decodeStripeNotificationEventReason(d *codec.Decoder, v *stripe.Notificatio
 }
 
 func encodeStripeNotificationEventAutomationAction(e *codec.Encoder, key string, v *stripe.NotificationEventAutomationAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.StripeSendWebhookCustomEvent != nil {
-		encodeStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent(e, `,"stripe_send_webhook_custom_event":`, v.StripeSendWebhookCustomEvent)
-	}
+	codec.EncodePresent(e, `,"stripe_send_webhook_custom_event":`, v.StripeSendWebhookCustomEvent, encodeStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent)
 	e.String(`,"trigger":`, v.Trigger)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
@@ -8646,10 +7780,6 @@ func decodeStripeNotificationEventAutomationAction(d *codec.Decoder, v *stripe.N
 }
 
 func encodeStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent(e *codec.Encoder, key string, v *stripe.NotificationEventAutomationActionResourceSendWebhookCustomEvent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodeMap(e, `,"custom_data":`, &v.CustomData, codec.EncodeString)
 	e.Close(start)
@@ -8759,12 +7889,8 @@ func encodeTwinPullRequestOpened(e *codec.Encoder, key string, v *twin.PullReque
 	e.Int(`,"number":`, v.Number)
 	encodeTwinPullRequest(e, `,"pull_request":`, &v.PullRequest)
 	encodeTwinRepository(e, `,"repository":`, &v.Repository)
-	if v.Installation != nil {
-		encodeTwinInstallationLite(e, `,"installation":`, v.Installation)
-	}
-	if v.Organization != nil {
-		encodeTwinOrganization(e, `,"organization":`, v.Organization)
-	}
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeTwinInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeTwinOrganization)
 	encodeTwinUser(e, `,"sender":`, &v.Sender)
 	e.Close(start)
 }
@@ -8959,12 +8085,8 @@ func encodeTwinUser(e *codec.Encoder, key string, v *twin.User) {
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if v.Email != nil {
-		codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	codec.EncodePresent(e, `,"email":`, v.Email, codec.EncodeString)
 	e.String(`,"avatar_url":`, v.AvatarURL)
 	e.String(`,"gravatar_id":`, v.GravatarID)
 	e.String(`,"url":`, v.URL)
@@ -9034,82 +8156,34 @@ func decodeTwinUser(d *codec.Decoder, v *twin.User) {
 
 func encodeTwinPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *twin.PullRequestRequestedReviewersItem) {
 	start := e.Open(key)
-	if v.Login != nil {
-		codec.EncodePointer(e, `,"login":`, &v.Login, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if v.Email != nil {
-		codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	}
-	if v.AvatarURL != nil {
-		codec.EncodePointer(e, `,"avatar_url":`, &v.AvatarURL, codec.EncodeString)
-	}
-	if v.GravatarID != nil {
-		codec.EncodePointer(e, `,"gravatar_id":`, &v.GravatarID, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	codec.EncodePresent(e, `,"email":`, v.Email, codec.EncodeString)
+	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
-	if v.FollowersURL != nil {
-		codec.EncodePointer(e, `,"followers_url":`, &v.FollowersURL, codec.EncodeString)
-	}
-	if v.FollowingURL != nil {
-		codec.EncodePointer(e, `,"following_url":`, &v.FollowingURL, codec.EncodeString)
-	}
-	if v.GistsURL != nil {
-		codec.EncodePointer(e, `,"gists_url":`, &v.GistsURL, codec.EncodeString)
-	}
-	if v.StarredURL != nil {
-		codec.EncodePointer(e, `,"starred_url":`, &v.StarredURL, codec.EncodeString)
-	}
-	if v.SubscriptionsURL != nil {
-		codec.EncodePointer(e, `,"subscriptions_url":`, &v.SubscriptionsURL, codec.EncodeString)
-	}
-	if v.OrganizationsURL != nil {
-		codec.EncodePointer(e, `,"organizations_url":`, &v.OrganizationsURL, codec.EncodeString)
-	}
-	if v.ReposURL != nil {
-		codec.EncodePointer(e, `,"repos_url":`, &v.ReposURL, codec.EncodeString)
-	}
-	if v.EventsURL != nil {
-		codec.EncodePointer(e, `,"events_url":`, &v.EventsURL, codec.EncodeString)
-	}
-	if v.ReceivedEventsURL != nil {
-		codec.EncodePointer(e, `,"received_events_url":`, &v.ReceivedEventsURL, codec.EncodeString)
-	}
-	if v.Type != nil {
-		codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
-	}
-	if v.SiteAdmin != nil {
-		codec.EncodePointer(e, `,"site_admin":`, &v.SiteAdmin, codec.EncodeBool)
-	}
-	if v.Slug != nil {
-		codec.EncodePointer(e, `,"slug":`, &v.Slug, codec.EncodeString)
-	}
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
-	if v.Privacy != nil {
-		codec.EncodePointer(e, `,"privacy":`, &v.Privacy, codec.EncodeString)
-	}
-	if v.MembersURL != nil {
-		codec.EncodePointer(e, `,"members_url":`, &v.MembersURL, codec.EncodeString)
-	}
-	if v.RepositoriesURL != nil {
-		codec.EncodePointer(e, `,"repositories_url":`, &v.RepositoriesURL, codec.EncodeString)
-	}
-	if v.Permission != nil {
-		codec.EncodePointer(e, `,"permission":`, &v.Permission, codec.EncodeString)
-	}
-	if v.Parent != nil {
-		encodeTwinTeamParent(e, `,"parent":`, v.Parent)
-	}
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
+	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
+	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
+	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	codec.EncodePresent(e, `,"parent":`, v.Parent, encodeTwinTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -9179,10 +8253,6 @@ func decodeTwinPullRequestRequestedReviewersItem(d *codec.Decoder, v *twin.PullR
 }
 
 func encodeTwinTeamParent(e *codec.Encoder, key string, v *twin.TeamParent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"name":`, v.Name)
 	e.Int(`,"id":`, v.ID)
@@ -9195,9 +8265,7 @@ func encodeTwinTeamParent(e *codec.Encoder, key string, v *twin.TeamParent) {
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -9247,12 +8315,8 @@ func encodeTwinTeam(e *codec.Encoder, key string, v *twin.Team) {
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	if v.Parent != nil {
-		encodeTwinTeamParent(e, `,"parent":`, v.Parent)
-	}
-	if v.NotificationSetting != nil {
-		codec.EncodePointer(e, `,"notification_setting":`, &v.NotificationSetting, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"parent":`, v.Parent, encodeTwinTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -9490,76 +8554,38 @@ func encodeTwinRepository(e *codec.Encoder, key string, v *twin.Repository) {
 	e.Bool(`,"has_downloads":`, v.HasDownloads)
 	e.Bool(`,"has_wiki":`, v.HasWiki)
 	e.Bool(`,"has_pages":`, v.HasPages)
-	if v.HasDiscussions != nil {
-		codec.EncodePointer(e, `,"has_discussions":`, &v.HasDiscussions, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
 	e.Int(`,"forks_count":`, v.ForksCount)
 	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
 	e.Bool(`,"archived":`, v.Archived)
-	if v.Disabled != nil {
-		codec.EncodePointer(e, `,"disabled":`, &v.Disabled, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
 	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
 	encodeTwinLicense(e, `,"license":`, v.License)
 	e.Int(`,"forks":`, v.Forks)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"watchers":`, v.Watchers)
-	if v.Stargazers != nil {
-		codec.EncodePointer(e, `,"stargazers":`, &v.Stargazers, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
 	e.String(`,"default_branch":`, v.DefaultBranch)
-	if v.AllowSquashMerge != nil {
-		codec.EncodePointer(e, `,"allow_squash_merge":`, &v.AllowSquashMerge, codec.EncodeBool)
-	}
-	if v.AllowMergeCommit != nil {
-		codec.EncodePointer(e, `,"allow_merge_commit":`, &v.AllowMergeCommit, codec.EncodeBool)
-	}
-	if v.AllowRebaseMerge != nil {
-		codec.EncodePointer(e, `,"allow_rebase_merge":`, &v.AllowRebaseMerge, codec.EncodeBool)
-	}
-	if v.AllowAutoMerge != nil {
-		codec.EncodePointer(e, `,"allow_auto_merge":`, &v.AllowAutoMerge, codec.EncodeBool)
-	}
-	if v.AllowForking != nil {
-		codec.EncodePointer(e, `,"allow_forking":`, &v.AllowForking, codec.EncodeBool)
-	}
-	if v.AllowUpdateBranch != nil {
-		codec.EncodePointer(e, `,"allow_update_branch":`, &v.AllowUpdateBranch, codec.EncodeBool)
-	}
-	if v.UseSquashPrTitleAsDefault != nil {
-		codec.EncodePointer(e, `,"use_squash_pr_title_as_default":`, &v.UseSquashPrTitleAsDefault, codec.EncodeBool)
-	}
-	if v.SquashMergeCommitMessage != nil {
-		codec.EncodePointer(e, `,"squash_merge_commit_message":`, &v.SquashMergeCommitMessage, codec.EncodeString)
-	}
-	if v.SquashMergeCommitTitle != nil {
-		codec.EncodePointer(e, `,"squash_merge_commit_title":`, &v.SquashMergeCommitTitle, codec.EncodeString)
-	}
-	if v.MergeCommitMessage != nil {
-		codec.EncodePointer(e, `,"merge_commit_message":`, &v.MergeCommitMessage, codec.EncodeString)
-	}
-	if v.MergeCommitTitle != nil {
-		codec.EncodePointer(e, `,"merge_commit_title":`, &v.MergeCommitTitle, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
+	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
+	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
 	e.Bool(`,"is_template":`, v.IsTemplate)
 	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
 	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
 	e.String(`,"visibility":`, v.Visibility)
-	if v.DeleteBranchOnMerge != nil {
-		codec.EncodePointer(e, `,"delete_branch_on_merge":`, &v.DeleteBranchOnMerge, codec.EncodeBool)
-	}
-	if v.MasterBranch != nil {
-		codec.EncodePointer(e, `,"master_branch":`, &v.MasterBranch, codec.EncodeString)
-	}
-	if v.Permissions != nil {
-		encodeTwinRepositoryPermissions(e, `,"permissions":`, v.Permissions)
-	}
-	if v.Public != nil {
-		codec.EncodePointer(e, `,"public":`, &v.Public, codec.EncodeBool)
-	}
-	if v.Organization != nil {
-		codec.EncodePointer(e, `,"organization":`, &v.Organization, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeTwinRepositoryPermissions)
+	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
 	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeRaw)
 	e.Close(start)
 }
@@ -9799,20 +8825,12 @@ func decodeTwinLicense(d *codec.Decoder, v *twin.License) {
 }
 
 func encodeTwinRepositoryPermissions(e *codec.Encoder, key string, v *twin.RepositoryPermissions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Bool(`,"pull":`, v.Pull)
 	e.Bool(`,"push":`, v.Push)
 	e.Bool(`,"admin":`, v.Admin)
-	if v.Maintain != nil {
-		codec.EncodePointer(e, `,"maintain":`, &v.Maintain, codec.EncodeBool)
-	}
-	if v.Triage != nil {
-		codec.EncodePointer(e, `,"triage":`, &v.Triage, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
+	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
 	e.Close(start)
 }
 
@@ -9950,10 +8968,6 @@ func decodeTwinAutoMerge(d *codec.Decoder, v *twin.AutoMerge) {
 }
 
 func encodeTwinInstallationLite(e *codec.Encoder, key string, v *twin.InstallationLite) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
@@ -9974,18 +8988,12 @@ func decodeTwinInstallationLite(d *codec.Decoder, v *twin.InstallationLite) {
 }
 
 func encodeTwinOrganization(e *codec.Encoder, key string, v *twin.Organization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
-	if v.HTMLURL != nil {
-		codec.EncodePointer(e, `,"html_url":`, &v.HTMLURL, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
 	e.String(`,"repos_url":`, v.ReposURL)
 	e.String(`,"events_url":`, v.EventsURL)
 	e.String(`,"hooks_url":`, v.HooksURL)
@@ -10034,22 +9042,16 @@ func decodeTwinOrganization(d *codec.Decoder, v *twin.Organization) {
 
 func encodeTwinStripeChargeSucceeded(e *codec.Encoder, key string, v *twin.StripeChargeSucceeded) {
 	start := e.Open(key)
-	if v.Account != nil {
-		codec.EncodePointer(e, `,"account":`, &v.Account, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
 	codec.EncodePointer(e, `,"api_version":`, &v.APIVersion, codec.EncodeString)
-	if v.Context != nil {
-		codec.EncodePointer(e, `,"context":`, &v.Context, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"context":`, v.Context, codec.EncodeString)
 	e.Int(`,"created":`, v.Created)
 	encodeTwinStripeChargeEventData(e, `,"data":`, &v.Data)
 	e.String(`,"id":`, v.ID)
 	e.Bool(`,"livemode":`, v.Livemode)
 	e.String(`,"object":`, v.Object)
 	e.Int(`,"pending_webhooks":`, v.PendingWebhooks)
-	if v.Reason != nil {
-		encodeTwinStripeNotificationEventReason(e, `,"reason":`, v.Reason)
-	}
+	codec.EncodePresent(e, `,"reason":`, v.Reason, encodeTwinStripeNotificationEventReason)
 	encodeTwinStripeNotificationEventRequest(e, `,"request":`, v.Request)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
@@ -10118,9 +9120,7 @@ func encodeTwinStripeCharge(e *codec.Encoder, key string, v *twin.StripeCharge) 
 	codec.EncodePointer(e, `,"application":`, &v.Application, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_fee":`, &v.ApplicationFee, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	if v.AuthorizationCode != nil {
-		codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"balance_transaction":`, &v.BalanceTransaction, codec.EncodeString)
 	encodeTwinStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
@@ -10135,9 +9135,7 @@ func encodeTwinStripeCharge(e *codec.Encoder, key string, v *twin.StripeCharge) 
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeTwinStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
-	if v.Level3 != nil {
-		encodeTwinStripeLevel3(e, `,"level3":`, v.Level3)
-	}
+	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeTwinStripeLevel3)
 	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	e.String(`,"object":`, v.Object)
@@ -10147,22 +9145,14 @@ func encodeTwinStripeCharge(e *codec.Encoder, key string, v *twin.StripeCharge) 
 	codec.EncodePointer(e, `,"payment_intent":`, &v.PaymentIntent, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeTwinStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
-	if v.PresentmentDetails != nil {
-		encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
-	if v.RadarOptions != nil {
-		encodeTwinStripeRadarRadarOptions(e, `,"radar_options":`, v.RadarOptions)
-	}
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails)
+	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeTwinStripeRadarRadarOptions)
 	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
-	if v.Redaction != nil {
-		encodeTwinStripeChargeAPIResourceRedaction(e, `,"redaction":`, v.Redaction)
-	}
+	codec.EncodePresent(e, `,"redaction":`, v.Redaction, encodeTwinStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
-	if v.Refunds != nil {
-		encodeTwinStripeChargeRefunds(e, `,"refunds":`, v.Refunds)
-	}
+	codec.EncodePresent(e, `,"refunds":`, v.Refunds, encodeTwinStripeChargeRefunds)
 	codec.EncodePointer(e, `,"review":`, &v.Review, codec.EncodeString)
 	encodeTwinStripeShipping(e, `,"shipping":`, v.Shipping)
 	encodeTwinStripePaymentSource(e, `,"source":`, v.Source)
@@ -10170,9 +9160,7 @@ func encodeTwinStripeCharge(e *codec.Encoder, key string, v *twin.StripeCharge) 
 	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
 	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
 	e.String(`,"status":`, v.Status)
-	if v.Transfer != nil {
-		codec.EncodePointer(e, `,"transfer":`, &v.Transfer, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"transfer":`, v.Transfer, codec.EncodeString)
 	encodeTwinStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
 	codec.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec.EncodeString)
 	e.Close(start)
@@ -10356,12 +9344,8 @@ func encodeTwinStripeChargeFraudDetails(e *codec.Encoder, key string, v *twin.St
 		return
 	}
 	start := e.Open(key)
-	if v.StripeReport != nil {
-		codec.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec.EncodeString)
-	}
-	if v.UserReport != nil {
-		codec.EncodePointer(e, `,"user_report":`, &v.UserReport, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
+	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -10379,25 +9363,13 @@ func decodeTwinStripeChargeFraudDetails(d *codec.Decoder, v *twin.StripeChargeFr
 }
 
 func encodeTwinStripeLevel3(e *codec.Encoder, key string, v *twin.StripeLevel3) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.CustomerReference != nil {
-		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeTwinStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	if v.ShippingAddressZip != nil {
-		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
-	}
-	if v.ShippingAmount != nil {
-		codec.EncodePointer(e, `,"shipping_amount":`, &v.ShippingAmount, codec.EncodeInt)
-	}
-	if v.ShippingFromZip != nil {
-		codec.EncodePointer(e, `,"shipping_from_zip":`, &v.ShippingFromZip, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
+	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
+	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -10465,15 +9437,9 @@ func encodeTwinStripeChargeOutcome(e *codec.Encoder, key string, v *twin.StripeC
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	if v.RiskLevel != nil {
-		codec.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec.EncodeString)
-	}
-	if v.RiskScore != nil {
-		codec.EncodePointer(e, `,"risk_score":`, &v.RiskScore, codec.EncodeInt)
-	}
-	if v.Rule != nil {
-		codec.EncodePointer(e, `,"rule":`, &v.Rule, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
+	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
+	codec.EncodePresent(e, `,"rule":`, v.Rule, codec.EncodeString)
 	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
@@ -10514,208 +9480,92 @@ func encodeTwinStripePaymentMethodDetails(e *codec.Encoder, key string, v *twin.
 		return
 	}
 	start := e.Open(key)
-	if v.AchCreditTransfer != nil {
-		encodeTwinStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
-	}
-	if v.AchDebit != nil {
-		encodeTwinStripePaymentMethodDetailsAchDebit(e, `,"ach_debit":`, v.AchDebit)
-	}
-	if v.AcssDebit != nil {
-		encodeTwinStripePaymentMethodDetailsAcssDebit(e, `,"acss_debit":`, v.AcssDebit)
-	}
-	if v.Affirm != nil {
-		encodeTwinStripePaymentMethodDetailsAffirm(e, `,"affirm":`, v.Affirm)
-	}
-	if v.AfterpayClearpay != nil {
-		encodeTwinStripePaymentMethodDetailsAfterpayClearpay(e, `,"afterpay_clearpay":`, v.AfterpayClearpay)
-	}
-	if v.Alipay != nil {
-		encodeTwinStripePaymentMethodDetailsAlipay(e, `,"alipay":`, v.Alipay)
-	}
-	if v.Alma != nil {
-		encodeTwinStripePaymentMethodDetailsAlma(e, `,"alma":`, v.Alma)
-	}
-	if v.AmazonPay != nil {
-		encodeTwinStripePaymentMethodDetailsAmazonPay(e, `,"amazon_pay":`, v.AmazonPay)
-	}
-	if v.AuBecsDebit != nil {
-		encodeTwinStripePaymentMethodDetailsAuBecsDebit(e, `,"au_becs_debit":`, v.AuBecsDebit)
-	}
-	if v.BacsDebit != nil {
-		encodeTwinStripePaymentMethodDetailsBacsDebit(e, `,"bacs_debit":`, v.BacsDebit)
-	}
-	if v.Bancontact != nil {
-		encodeTwinStripePaymentMethodDetailsBancontact(e, `,"bancontact":`, v.Bancontact)
-	}
-	if v.Billie != nil {
-		encodeTwinStripePaymentMethodDetailsBillie(e, `,"billie":`, v.Billie)
-	}
-	if v.Bizum != nil {
-		encodeTwinStripePaymentMethodDetailsBizum(e, `,"bizum":`, v.Bizum)
-	}
-	if v.Blik != nil {
-		encodeTwinStripePaymentMethodDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.Boleto != nil {
-		encodeTwinStripePaymentMethodDetailsBoleto(e, `,"boleto":`, v.Boleto)
-	}
-	if v.Card != nil {
-		encodeTwinStripePaymentMethodDetailsCard(e, `,"card":`, v.Card)
-	}
-	if v.CardPresent != nil {
-		encodeTwinStripePaymentMethodDetailsCardPresent(e, `,"card_present":`, v.CardPresent)
-	}
-	if v.Cashapp != nil {
-		encodeTwinStripePaymentMethodDetailsCashapp(e, `,"cashapp":`, v.Cashapp)
-	}
-	if v.Crypto != nil {
-		encodeTwinStripePaymentMethodDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"ach_credit_transfer":`, v.AchCreditTransfer, encodeTwinStripePaymentMethodDetailsAchCreditTransfer)
+	codec.EncodePresent(e, `,"ach_debit":`, v.AchDebit, encodeTwinStripePaymentMethodDetailsAchDebit)
+	codec.EncodePresent(e, `,"acss_debit":`, v.AcssDebit, encodeTwinStripePaymentMethodDetailsAcssDebit)
+	codec.EncodePresent(e, `,"affirm":`, v.Affirm, encodeTwinStripePaymentMethodDetailsAffirm)
+	codec.EncodePresent(e, `,"afterpay_clearpay":`, v.AfterpayClearpay, encodeTwinStripePaymentMethodDetailsAfterpayClearpay)
+	codec.EncodePresent(e, `,"alipay":`, v.Alipay, encodeTwinStripePaymentMethodDetailsAlipay)
+	codec.EncodePresent(e, `,"alma":`, v.Alma, encodeTwinStripePaymentMethodDetailsAlma)
+	codec.EncodePresent(e, `,"amazon_pay":`, v.AmazonPay, encodeTwinStripePaymentMethodDetailsAmazonPay)
+	codec.EncodePresent(e, `,"au_becs_debit":`, v.AuBecsDebit, encodeTwinStripePaymentMethodDetailsAuBecsDebit)
+	codec.EncodePresent(e, `,"bacs_debit":`, v.BacsDebit, encodeTwinStripePaymentMethodDetailsBacsDebit)
+	codec.EncodePresent(e, `,"bancontact":`, v.Bancontact, encodeTwinStripePaymentMethodDetailsBancontact)
+	codec.EncodePresent(e, `,"billie":`, v.Billie, encodeTwinStripePaymentMethodDetailsBillie)
+	codec.EncodePresent(e, `,"bizum":`, v.Bizum, encodeTwinStripePaymentMethodDetailsBizum)
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeTwinStripePaymentMethodDetailsBlik)
+	codec.EncodePresent(e, `,"boleto":`, v.Boleto, encodeTwinStripePaymentMethodDetailsBoleto)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripePaymentMethodDetailsCard)
+	codec.EncodePresent(e, `,"card_present":`, v.CardPresent, encodeTwinStripePaymentMethodDetailsCardPresent)
+	codec.EncodePresent(e, `,"cashapp":`, v.Cashapp, encodeTwinStripePaymentMethodDetailsCashapp)
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeTwinStripePaymentMethodDetailsCrypto)
 	if len(v.CustomerBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_balance":`, &v.CustomerBalance)
 	}
-	if v.Eps != nil {
-		encodeTwinStripePaymentMethodDetailsEps(e, `,"eps":`, v.Eps)
-	}
-	if v.Fpx != nil {
-		encodeTwinStripePaymentMethodDetailsFpx(e, `,"fpx":`, v.Fpx)
-	}
-	if v.Giropay != nil {
-		encodeTwinStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
-	}
+	codec.EncodePresent(e, `,"eps":`, v.Eps, encodeTwinStripePaymentMethodDetailsEps)
+	codec.EncodePresent(e, `,"fpx":`, v.Fpx, encodeTwinStripePaymentMethodDetailsFpx)
+	codec.EncodePresent(e, `,"giropay":`, v.Giropay, encodeTwinStripePaymentMethodDetailsGiropay)
 	if len(v.Gopay) != 0 {
 		codec.EncodeRaw(e, `,"gopay":`, &v.Gopay)
 	}
-	if v.Grabpay != nil {
-		encodeTwinStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
-	}
-	if v.IDBankTransfer != nil {
-		encodeTwinStripePaymentMethodDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.Ideal != nil {
-		encodeTwinStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
-	}
-	if v.InteracPresent != nil {
-		encodeTwinStripePaymentMethodDetailsInteracPresent(e, `,"interac_present":`, v.InteracPresent)
-	}
-	if v.KakaoPay != nil {
-		encodeTwinStripePaymentMethodDetailsKakaoPay(e, `,"kakao_pay":`, v.KakaoPay)
-	}
-	if v.Klarna != nil {
-		encodeTwinStripePaymentMethodDetailsKlarna(e, `,"klarna":`, v.Klarna)
-	}
-	if v.Konbini != nil {
-		encodeTwinStripePaymentMethodDetailsKonbini(e, `,"konbini":`, v.Konbini)
-	}
-	if v.KrCard != nil {
-		encodeTwinStripePaymentMethodDetailsKrCard(e, `,"kr_card":`, v.KrCard)
-	}
-	if v.Link != nil {
-		encodeTwinStripePaymentMethodDetailsLink(e, `,"link":`, v.Link)
-	}
+	codec.EncodePresent(e, `,"grabpay":`, v.Grabpay, encodeTwinStripePaymentMethodDetailsGrabpay)
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeTwinStripePaymentMethodDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"ideal":`, v.Ideal, encodeTwinStripePaymentMethodDetailsIdeal)
+	codec.EncodePresent(e, `,"interac_present":`, v.InteracPresent, encodeTwinStripePaymentMethodDetailsInteracPresent)
+	codec.EncodePresent(e, `,"kakao_pay":`, v.KakaoPay, encodeTwinStripePaymentMethodDetailsKakaoPay)
+	codec.EncodePresent(e, `,"klarna":`, v.Klarna, encodeTwinStripePaymentMethodDetailsKlarna)
+	codec.EncodePresent(e, `,"konbini":`, v.Konbini, encodeTwinStripePaymentMethodDetailsKonbini)
+	codec.EncodePresent(e, `,"kr_card":`, v.KrCard, encodeTwinStripePaymentMethodDetailsKrCard)
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeTwinStripePaymentMethodDetailsLink)
 	if len(v.MbWay) != 0 {
 		codec.EncodeRaw(e, `,"mb_way":`, &v.MbWay)
 	}
-	if v.Mobilepay != nil {
-		encodeTwinStripePaymentMethodDetailsMobilepay(e, `,"mobilepay":`, v.Mobilepay)
-	}
-	if v.Multibanco != nil {
-		encodeTwinStripePaymentMethodDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.NaverPay != nil {
-		encodeTwinStripePaymentMethodDetailsNaverPay(e, `,"naver_pay":`, v.NaverPay)
-	}
-	if v.NzBankAccount != nil {
-		encodeTwinStripePaymentMethodDetailsNzBankAccount(e, `,"nz_bank_account":`, v.NzBankAccount)
-	}
-	if v.Oxxo != nil {
-		encodeTwinStripePaymentMethodDetailsOxxo(e, `,"oxxo":`, v.Oxxo)
-	}
-	if v.P24 != nil {
-		encodeTwinStripePaymentMethodDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"mobilepay":`, v.Mobilepay, encodeTwinStripePaymentMethodDetailsMobilepay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeTwinStripePaymentMethodDetailsMultibanco)
+	codec.EncodePresent(e, `,"naver_pay":`, v.NaverPay, encodeTwinStripePaymentMethodDetailsNaverPay)
+	codec.EncodePresent(e, `,"nz_bank_account":`, v.NzBankAccount, encodeTwinStripePaymentMethodDetailsNzBankAccount)
+	codec.EncodePresent(e, `,"oxxo":`, v.Oxxo, encodeTwinStripePaymentMethodDetailsOxxo)
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeTwinStripePaymentMethodDetailsP24)
 	if len(v.PayByBank) != 0 {
 		codec.EncodeRaw(e, `,"pay_by_bank":`, &v.PayByBank)
 	}
-	if v.Payco != nil {
-		encodeTwinStripePaymentMethodDetailsPayco(e, `,"payco":`, v.Payco)
-	}
-	if v.Paynow != nil {
-		encodeTwinStripePaymentMethodDetailsPaynow(e, `,"paynow":`, v.Paynow)
-	}
-	if v.Paypal != nil {
-		encodeTwinStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"payco":`, v.Payco, encodeTwinStripePaymentMethodDetailsPayco)
+	codec.EncodePresent(e, `,"paynow":`, v.Paynow, encodeTwinStripePaymentMethodDetailsPaynow)
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeTwinStripePaymentMethodDetailsPaypal)
 	if len(v.Paypay) != 0 {
 		codec.EncodeRaw(e, `,"paypay":`, &v.Paypay)
 	}
-	if v.Payto != nil {
-		encodeTwinStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
-	}
-	if v.Pix != nil {
-		encodeTwinStripePaymentMethodDetailsPix(e, `,"pix":`, v.Pix)
-	}
-	if v.Promptpay != nil {
-		encodeTwinStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
-	}
+	codec.EncodePresent(e, `,"payto":`, v.Payto, encodeTwinStripePaymentMethodDetailsPayto)
+	codec.EncodePresent(e, `,"pix":`, v.Pix, encodeTwinStripePaymentMethodDetailsPix)
+	codec.EncodePresent(e, `,"promptpay":`, v.Promptpay, encodeTwinStripePaymentMethodDetailsPromptpay)
 	if len(v.Qris) != 0 {
 		codec.EncodeRaw(e, `,"qris":`, &v.Qris)
 	}
-	if v.Rechnung != nil {
-		encodeTwinStripePaymentMethodDetailsRechnung(e, `,"rechnung":`, v.Rechnung)
-	}
-	if v.RevolutPay != nil {
-		encodeTwinStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
-	}
-	if v.SamsungPay != nil {
-		encodeTwinStripePaymentMethodDetailsSamsungPay(e, `,"samsung_pay":`, v.SamsungPay)
-	}
-	if v.Satispay != nil {
-		encodeTwinStripePaymentMethodDetailsSatispay(e, `,"satispay":`, v.Satispay)
-	}
-	if v.Scalapay != nil {
-		encodeTwinStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
-	}
-	if v.SEPACreditTransfer != nil {
-		encodeTwinStripePaymentMethodDetailsSEPACreditTransfer(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer)
-	}
-	if v.SEPADebit != nil {
-		encodeTwinStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
-	}
+	codec.EncodePresent(e, `,"rechnung":`, v.Rechnung, encodeTwinStripePaymentMethodDetailsRechnung)
+	codec.EncodePresent(e, `,"revolut_pay":`, v.RevolutPay, encodeTwinStripePaymentMethodDetailsRevolutPay)
+	codec.EncodePresent(e, `,"samsung_pay":`, v.SamsungPay, encodeTwinStripePaymentMethodDetailsSamsungPay)
+	codec.EncodePresent(e, `,"satispay":`, v.Satispay, encodeTwinStripePaymentMethodDetailsSatispay)
+	codec.EncodePresent(e, `,"scalapay":`, v.Scalapay, encodeTwinStripePaymentMethodDetailsScalapay)
+	codec.EncodePresent(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer, encodeTwinStripePaymentMethodDetailsSEPACreditTransfer)
+	codec.EncodePresent(e, `,"sepa_debit":`, v.SEPADebit, encodeTwinStripePaymentMethodDetailsSEPADebit)
 	if len(v.Shopeepay) != 0 {
 		codec.EncodeRaw(e, `,"shopeepay":`, &v.Shopeepay)
 	}
-	if v.Sofort != nil {
-		encodeTwinStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
-	}
+	codec.EncodePresent(e, `,"sofort":`, v.Sofort, encodeTwinStripePaymentMethodDetailsSofort)
 	if len(v.StripeAccount) != 0 {
 		codec.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
 	}
-	if v.StripeBalance != nil {
-		encodeTwinStripePaymentMethodDetailsStripeBalance(e, `,"stripe_balance":`, v.StripeBalance)
-	}
-	if v.Sunbit != nil {
-		encodeTwinStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
-	}
-	if v.Swish != nil {
-		encodeTwinStripePaymentMethodDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.Twint != nil {
-		encodeTwinStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
-	}
+	codec.EncodePresent(e, `,"stripe_balance":`, v.StripeBalance, encodeTwinStripePaymentMethodDetailsStripeBalance)
+	codec.EncodePresent(e, `,"sunbit":`, v.Sunbit, encodeTwinStripePaymentMethodDetailsSunbit)
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeTwinStripePaymentMethodDetailsSwish)
+	codec.EncodePresent(e, `,"twint":`, v.Twint, encodeTwinStripePaymentMethodDetailsTwint)
 	e.String(`,"type":`, v.Type)
-	if v.Upi != nil {
-		encodeTwinStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
-	}
-	if v.UsBankAccount != nil {
-		encodeTwinStripePaymentMethodDetailsUsBankAccount(e, `,"us_bank_account":`, v.UsBankAccount)
-	}
+	codec.EncodePresent(e, `,"upi":`, v.Upi, encodeTwinStripePaymentMethodDetailsUpi)
+	codec.EncodePresent(e, `,"us_bank_account":`, v.UsBankAccount, encodeTwinStripePaymentMethodDetailsUsBankAccount)
 	if len(v.Wechat) != 0 {
 		codec.EncodeRaw(e, `,"wechat":`, &v.Wechat)
 	}
-	if v.WechatPay != nil {
-		encodeTwinStripePaymentMethodDetailsWechatPay(e, `,"wechat_pay":`, v.WechatPay)
-	}
+	codec.EncodePresent(e, `,"wechat_pay":`, v.WechatPay, encodeTwinStripePaymentMethodDetailsWechatPay)
 	if len(v.Zip) != 0 {
 		codec.EncodeRaw(e, `,"zip":`, &v.Zip)
 	}
@@ -10870,10 +9720,6 @@ func decodeTwinStripePaymentMethodDetails(d *codec.Decoder, v *twin.StripePaymen
 }
 
 func encodeTwinStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAchCreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -10900,10 +9746,6 @@ func decodeTwinStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *
 }
 
 func encodeTwinStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAchDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -10936,21 +9778,13 @@ func decodeTwinStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAcssDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
 	e.Close(start)
 }
@@ -10979,17 +9813,9 @@ func decodeTwinStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAffirm) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -11010,10 +9836,6 @@ func decodeTwinStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAfterpayClearpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -11034,14 +9856,8 @@ func decodeTwinStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *t
 }
 
 func encodeTwinStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAlipay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerID != nil {
-		codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -11063,14 +9879,8 @@ func decodeTwinStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAlma) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Installments != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e, `,"installments":`, v.Installments)
-	}
+	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -11089,10 +9899,6 @@ func decodeTwinStripePaymentMethodDetailsAlma(d *codec.Decoder, v *twin.StripePa
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"count":`, v.Count)
 	e.Close(start)
@@ -11110,14 +9916,8 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstall
 }
 
 func encodeTwinStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAmazonPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -11136,14 +9936,8 @@ func decodeTwinStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *twin.StripeAmazonPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeTwinStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -11162,15 +9956,9 @@ func decodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Dec
 }
 
 func encodeTwinStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPassthroughCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if v.BrandProduct != nil {
-		codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"brand_product":`, v.BrandProduct, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
 	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
@@ -11203,20 +9991,12 @@ func decodeTwinStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *tw
 }
 
 func encodeTwinStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAuBecsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -11240,14 +10020,8 @@ func decodeTwinStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *twin.S
 }
 
 func encodeTwinStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBacsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -11275,10 +10049,6 @@ func decodeTwinStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBancontact) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -11317,10 +10087,6 @@ func decodeTwinStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBillie) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -11338,10 +10104,6 @@ func decodeTwinStripePaymentMethodDetailsBillie(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBizum) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -11362,10 +10124,6 @@ func decodeTwinStripePaymentMethodDetailsBizum(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	e.Close(start)
@@ -11383,10 +10141,6 @@ func decodeTwinStripePaymentMethodDetailsBlik(d *codec.Decoder, v *twin.StripePa
 }
 
 func encodeTwinStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBoleto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
@@ -11404,66 +10158,34 @@ func decodeTwinStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	if v.AmountRequested != nil {
-		codec.EncodePointer(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"amount_requested":`, v.AmountRequested, codec.EncodeInt)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	encodeTwinStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.DecrementalAuthorization != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e, `,"decremental_authorization":`, v.DecrementalAuthorization)
-	}
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	if v.ExtendedAuthorization != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
-	}
-	if v.Fingerprint != nil {
-		codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
+	codec.EncodePresent(e, `,"fingerprint":`, v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	if v.Iin != nil {
-		codec.EncodePointer(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if v.IncrementalAuthorization != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
-	}
+	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
+	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeTwinStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
-	if v.Issuer != nil {
-		codec.EncodePointer(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	if v.Moto != nil {
-		codec.EncodePointer(e, `,"moto":`, &v.Moto, codec.EncodeBool)
-	}
-	if v.Multicapture != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e, `,"multicapture":`, v.Multicapture)
-	}
+	codec.EncodePresent(e, `,"moto":`, v.Moto, codec.EncodeBool)
+	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	if v.NetworkToken != nil {
-		encodeTwinStripePaymentMethodDetailsCardNetworkToken(e, `,"network_token":`, v.NetworkToken)
-	}
+	codec.EncodePresent(e, `,"network_token":`, v.NetworkToken, encodeTwinStripePaymentMethodDetailsCardNetworkToken)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
-	if v.Overcapture != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e, `,"overcapture":`, v.Overcapture)
-	}
-	if v.PartialAuthorization != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e, `,"partial_authorization":`, v.PartialAuthorization)
-	}
+	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
 	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
 	encodeTwinStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
 	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
@@ -11570,10 +10292,6 @@ func decodeTwinStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -11591,10 +10309,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnte
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -11612,10 +10326,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnte
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -11681,10 +10391,6 @@ func decodeTwinStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, 
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -11702,10 +10408,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMult
 }
 
 func encodeTwinStripePaymentMethodDetailsCardNetworkToken(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardNetworkToken) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Bool(`,"used":`, v.Used)
 	e.Close(start)
@@ -11723,10 +10425,6 @@ func decodeTwinStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *t
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
 	e.String(`,"status":`, v.Status)
@@ -11747,10 +10445,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnte
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -11776,9 +10470,7 @@ func encodeTwinStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *
 	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
 	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
 	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	if v.ExemptionIndicatorApplied != nil {
-		codec.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
 	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
 	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -11827,19 +10519,13 @@ func encodeTwinStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
-	if v.Link != nil {
-		encodeTwinStripePaymentMethodDetailsCardWalletLink(e, `,"link":`, v.Link)
-	}
-	if v.Masterpass != nil {
-		encodeTwinStripePaymentMethodDetailsCardWalletMasterpass(e, `,"masterpass":`, v.Masterpass)
-	}
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeTwinStripePaymentMethodDetailsCardWalletLink)
+	codec.EncodePresent(e, `,"masterpass":`, v.Masterpass, encodeTwinStripePaymentMethodDetailsCardWalletMasterpass)
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
 	e.String(`,"type":`, v.Type)
-	if v.VisaCheckout != nil {
-		encodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
-	}
+	codec.EncodePresent(e, `,"visa_checkout":`, v.VisaCheckout, encodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout)
 	e.Close(start)
 }
 
@@ -11871,10 +10557,6 @@ func decodeTwinStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
@@ -11892,10 +10574,6 @@ func decodeTwinStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *twi
 }
 
 func encodeTwinStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletMasterpass) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeTwinStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -11922,10 +10600,6 @@ func decodeTwinStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, 
 }
 
 func encodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletVisaCheckout) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeTwinStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -11952,52 +10626,34 @@ func decodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder
 }
 
 func encodeTwinStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if v.Iin != nil {
-		codec.EncodePointer(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
-	if v.Issuer != nil {
-		codec.EncodePointer(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeTwinStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeTwinStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
-	if v.Wallet != nil {
-		encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
-	}
+	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
 }
 
@@ -12094,9 +10750,7 @@ func encodeTwinStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, ke
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -12136,10 +10790,6 @@ func decodeTwinStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v 
 }
 
 func encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
@@ -12157,10 +10807,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d 
 }
 
 func encodeTwinStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCashapp) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
@@ -12184,23 +10830,11 @@ func decodeTwinStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *twin.Strip
 }
 
 func encodeTwinStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerAddress != nil {
-		codec.EncodePointer(e, `,"buyer_address":`, &v.BuyerAddress, codec.EncodeString)
-	}
-	if v.Network != nil {
-		codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	}
-	if v.TokenCurrency != nil {
-		codec.EncodePointer(e, `,"token_currency":`, &v.TokenCurrency, codec.EncodeString)
-	}
-	if v.TransactionHash != nil {
-		codec.EncodePointer(e, `,"transaction_hash":`, &v.TransactionHash, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
+	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
+	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
+	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -12222,10 +10856,6 @@ func decodeTwinStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsEps) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
@@ -12246,10 +10876,6 @@ func decodeTwinStripePaymentMethodDetailsEps(d *codec.Decoder, v *twin.StripePay
 }
 
 func encodeTwinStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsFpx) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	e.String(`,"bank":`, v.Bank)
@@ -12273,10 +10899,6 @@ func decodeTwinStripePaymentMethodDetailsFpx(d *codec.Decoder, v *twin.StripePay
 }
 
 func encodeTwinStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsGiropay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -12303,10 +10925,6 @@ func decodeTwinStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *twin.Strip
 }
 
 func encodeTwinStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsGrabpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -12324,22 +10942,12 @@ func decodeTwinStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *twin.Strip
 }
 
 func encodeTwinStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, v.Bank)
-	if v.BankCode != nil {
-		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	}
-	if v.BankName != nil {
-		codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	}
-	if v.DisplayName != nil {
-		codec.EncodePointer(e, `,"display_name":`, &v.DisplayName, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
+	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
+	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -12363,10 +10971,6 @@ func decodeTwinStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *twi
 }
 
 func encodeTwinStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsIdeal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -12402,40 +11006,26 @@ func decodeTwinStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsInteracPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if v.Iin != nil {
-		codec.EncodePointer(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if v.Issuer != nil {
-		codec.EncodePointer(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
+	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeTwinStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -12495,9 +11085,7 @@ func encodeTwinStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder,
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -12537,10 +11125,6 @@ func decodeTwinStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder,
 }
 
 func encodeTwinStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKakaoPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -12561,20 +11145,12 @@ func decodeTwinStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKlarna) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	encodeTwinStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
 	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
 	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -12640,10 +11216,6 @@ func decodeTwinStripeKlarnaAddress(d *codec.Decoder, v *twin.StripeKlarnaAddress
 }
 
 func encodeTwinStripePaymentMethodDetailsKonbini(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKonbini) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeTwinStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e, `,"store":`, v.Store)
 	e.Close(start)
@@ -12682,10 +11254,6 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStor
 }
 
 func encodeTwinStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKrCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
@@ -12712,15 +11280,9 @@ func decodeTwinStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.FundingSourceGroup != nil {
-		codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -12738,10 +11300,6 @@ func decodeTwinStripePaymentMethodDetailsLink(d *codec.Decoder, v *twin.StripePa
 }
 
 func encodeTwinStripePaymentMethodDetailsMobilepay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsMobilepay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeTwinStripeInternalCard(e, `,"card":`, v.Card)
 	e.Close(start)
@@ -12792,10 +11350,6 @@ func decodeTwinStripeInternalCard(d *codec.Decoder, v *twin.StripeInternalCard) 
 }
 
 func encodeTwinStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -12816,10 +11370,6 @@ func decodeTwinStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsNaverPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -12840,18 +11390,12 @@ func decodeTwinStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsNzBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
@@ -12881,10 +11425,6 @@ func decodeTwinStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *twin
 }
 
 func encodeTwinStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsOxxo) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
 	e.Close(start)
@@ -12902,10 +11442,6 @@ func decodeTwinStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *twin.StripePa
 }
 
 func encodeTwinStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -12929,10 +11465,6 @@ func decodeTwinStripePaymentMethodDetailsP24(d *codec.Decoder, v *twin.StripePay
 }
 
 func encodeTwinStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPayco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -12953,17 +11485,9 @@ func decodeTwinStripePaymentMethodDetailsPayco(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPaynow) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
 }
@@ -12984,29 +11508,17 @@ func decodeTwinStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
 	encodeTwinStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
-	if v.Shipping != nil {
-		encodeTwinStripeAddress(e, `,"shipping":`, v.Shipping)
-	}
+	codec.EncodePresent(e, `,"shipping":`, v.Shipping, encodeTwinStripeAddress)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	if v.VerifiedAddress != nil {
-		encodeTwinStripeAddress(e, `,"verified_address":`, v.VerifiedAddress)
-	}
-	if v.VerifiedEmail != nil {
-		codec.EncodePointer(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
-	}
-	if v.VerifiedName != nil {
-		codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"verified_address":`, v.VerifiedAddress, encodeTwinStripeAddress)
+	codec.EncodePresent(e, `,"verified_email":`, v.VerifiedEmail, codec.EncodeString)
+	codec.EncodePresent(e, `,"verified_name":`, v.VerifiedName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -13064,16 +11576,10 @@ func decodeTwinStripePaypalSellerProtection(d *codec.Decoder, v *twin.StripePayp
 }
 
 func encodeTwinStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPayto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
 	e.Close(start)
 }
@@ -13096,20 +11602,10 @@ func decodeTwinStripePaymentMethodDetailsPayto(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPix) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BankTransactionID != nil {
-		codec.EncodePointer(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
-	}
-	if v.Fingerprint != nil {
-		codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"bank_transaction_id":`, v.BankTransactionID, codec.EncodeString)
+	codec.EncodePresent(e, `,"fingerprint":`, v.Fingerprint, codec.EncodeString)
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -13129,10 +11625,6 @@ func decodeTwinStripePaymentMethodDetailsPix(d *codec.Decoder, v *twin.StripePay
 }
 
 func encodeTwinStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPromptpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -13150,10 +11642,6 @@ func decodeTwinStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsRechnung) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
 	e.Close(start)
@@ -13171,14 +11659,8 @@ func decodeTwinStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsRevolutPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -13197,14 +11679,8 @@ func decodeTwinStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *twin.StripeRevolutPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeTwinStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -13223,10 +11699,6 @@ func decodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.De
 }
 
 func encodeTwinStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSamsungPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -13247,10 +11719,6 @@ func decodeTwinStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSatispay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -13268,10 +11736,6 @@ func decodeTwinStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsScalapay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -13289,10 +11753,6 @@ func decodeTwinStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSEPACreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -13316,17 +11776,11 @@ func decodeTwinStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSEPADebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -13357,10 +11811,6 @@ func decodeTwinStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSofort) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -13402,14 +11852,8 @@ func decodeTwinStripePaymentMethodDetailsSofort(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsStripeBalance(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsStripeBalance) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Account != nil {
-		codec.EncodePointer(e, `,"account":`, &v.Account, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -13425,10 +11869,6 @@ func decodeTwinStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *twin
 }
 
 func encodeTwinStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSunbit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -13446,10 +11886,6 @@ func decodeTwinStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
@@ -13473,14 +11909,8 @@ func decodeTwinStripePaymentMethodDetailsSwish(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsTwint) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -13496,10 +11926,6 @@ func decodeTwinStripePaymentMethodDetailsTwint(d *codec.Decoder, v *twin.StripeP
 }
 
 func encodeTwinStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsUpi) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
 	e.Close(start)
@@ -13517,22 +11943,14 @@ func decodeTwinStripePaymentMethodDetailsUpi(d *codec.Decoder, v *twin.StripePay
 }
 
 func encodeTwinStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsUsBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
 	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
 	e.Close(start)
@@ -13566,18 +11984,10 @@ func decodeTwinStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *twin
 }
 
 func encodeTwinStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsWechatPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -13600,10 +12010,6 @@ func decodeTwinStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, key string, v *twin.StripePaymentFlowsPaymentIntentPresentmentDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
 	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
@@ -13624,14 +12030,8 @@ func decodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decode
 }
 
 func encodeTwinStripeRadarRadarOptions(e *codec.Encoder, key string, v *twin.StripeRadarRadarOptions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Session != nil {
-		codec.EncodePointer(e, `,"session":`, &v.Session, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -13647,10 +12047,6 @@ func decodeTwinStripeRadarRadarOptions(d *codec.Decoder, v *twin.StripeRadarRada
 }
 
 func encodeTwinStripeChargeAPIResourceRedaction(e *codec.Encoder, key string, v *twin.StripeChargeAPIResourceRedaction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, v.Status)
 	e.Close(start)
@@ -13668,10 +12064,6 @@ func decodeTwinStripeChargeAPIResourceRedaction(d *codec.Decoder, v *twin.Stripe
 }
 
 func encodeTwinStripeChargeRefunds(e *codec.Encoder, key string, v *twin.StripeChargeRefunds) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"data":`, &v.Data, encodeTwinStripeRefund)
 	e.Bool(`,"has_more":`, v.HasMore)
@@ -13706,35 +12098,19 @@ func encodeTwinStripeRefund(e *codec.Encoder, key string, v *twin.StripeRefund) 
 	e.String(`,"currency":`, v.Currency)
 	codec.EncodePointer(e, `,"customer":`, &v.Customer, codec.EncodeString)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
-	if v.DestinationDetails != nil {
-		encodeTwinStripeRefundDestinationDetails(e, `,"destination_details":`, v.DestinationDetails)
-	}
-	if v.FailureBalanceTransaction != nil {
-		codec.EncodePointer(e, `,"failure_balance_transaction":`, &v.FailureBalanceTransaction, codec.EncodeString)
-	}
-	if v.FailureReason != nil {
-		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeTwinStripeRefundDestinationDetails)
+	codec.EncodePresent(e, `,"failure_balance_transaction":`, v.FailureBalanceTransaction, codec.EncodeString)
+	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
 	e.String(`,"id":`, v.ID)
-	if v.InstructionsEmail != nil {
-		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	if v.NextAction != nil {
-		encodeTwinStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
-	}
+	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeTwinStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	codec.EncodePointer(e, `,"payment_intent":`, &v.PaymentIntent, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
-	if v.PendingReason != nil {
-		codec.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec.EncodeString)
-	}
-	if v.PresentmentDetails != nil {
-		encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
+	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"source_transfer_reversal":`, &v.SourceTransferReversal, codec.EncodeString)
@@ -13803,10 +12179,6 @@ func decodeTwinStripeRefund(d *codec.Decoder, v *twin.StripeRefund) {
 }
 
 func encodeTwinStripeRefundDestinationDetails(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	if len(v.Affirm) != 0 {
 		codec.EncodeRaw(e, `,"affirm":`, &v.Affirm)
@@ -13826,69 +12198,43 @@ func encodeTwinStripeRefundDestinationDetails(e *codec.Encoder, key string, v *t
 	if len(v.AuBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"au_bank_transfer":`, &v.AuBankTransfer)
 	}
-	if v.Blik != nil {
-		encodeTwinStripeRefundDestinationDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.BrBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsBrBankTransfer(e, `,"br_bank_transfer":`, v.BrBankTransfer)
-	}
-	if v.Card != nil {
-		encodeTwinStripeRefundDestinationDetailsCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeTwinStripeRefundDestinationDetailsBlik)
+	codec.EncodePresent(e, `,"br_bank_transfer":`, v.BrBankTransfer, encodeTwinStripeRefundDestinationDetailsBrBankTransfer)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripeRefundDestinationDetailsCard)
 	if len(v.Cashapp) != 0 {
 		codec.EncodeRaw(e, `,"cashapp":`, &v.Cashapp)
 	}
-	if v.Crypto != nil {
-		encodeTwinStripeRefundDestinationDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeTwinStripeRefundDestinationDetailsCrypto)
 	if len(v.CustomerCashBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_cash_balance":`, &v.CustomerCashBalance)
 	}
 	if len(v.Eps) != 0 {
 		codec.EncodeRaw(e, `,"eps":`, &v.Eps)
 	}
-	if v.EuBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsEuBankTransfer(e, `,"eu_bank_transfer":`, v.EuBankTransfer)
-	}
-	if v.GbBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsGbBankTransfer(e, `,"gb_bank_transfer":`, v.GbBankTransfer)
-	}
+	codec.EncodePresent(e, `,"eu_bank_transfer":`, v.EuBankTransfer, encodeTwinStripeRefundDestinationDetailsEuBankTransfer)
+	codec.EncodePresent(e, `,"gb_bank_transfer":`, v.GbBankTransfer, encodeTwinStripeRefundDestinationDetailsGbBankTransfer)
 	if len(v.Giropay) != 0 {
 		codec.EncodeRaw(e, `,"giropay":`, &v.Giropay)
 	}
 	if len(v.Grabpay) != 0 {
 		codec.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
 	}
-	if v.IDBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.JpBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
-	}
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeTwinStripeRefundDestinationDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"jp_bank_transfer":`, v.JpBankTransfer, encodeTwinStripeRefundDestinationDetailsJpBankTransfer)
 	if len(v.Klarna) != 0 {
 		codec.EncodeRaw(e, `,"klarna":`, &v.Klarna)
 	}
-	if v.MbWay != nil {
-		encodeTwinStripeRefundDestinationDetailsMbWay(e, `,"mb_way":`, v.MbWay)
-	}
-	if v.Multibanco != nil {
-		encodeTwinStripeRefundDestinationDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.MxBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsMxBankTransfer(e, `,"mx_bank_transfer":`, v.MxBankTransfer)
-	}
+	codec.EncodePresent(e, `,"mb_way":`, v.MbWay, encodeTwinStripeRefundDestinationDetailsMbWay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeTwinStripeRefundDestinationDetailsMultibanco)
+	codec.EncodePresent(e, `,"mx_bank_transfer":`, v.MxBankTransfer, encodeTwinStripeRefundDestinationDetailsMxBankTransfer)
 	if len(v.NzBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"nz_bank_transfer":`, &v.NzBankTransfer)
 	}
-	if v.P24 != nil {
-		encodeTwinStripeRefundDestinationDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeTwinStripeRefundDestinationDetailsP24)
 	if len(v.Paynow) != 0 {
 		codec.EncodeRaw(e, `,"paynow":`, &v.Paynow)
 	}
-	if v.Paypal != nil {
-		encodeTwinStripeRefundDestinationDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeTwinStripeRefundDestinationDetailsPaypal)
 	if len(v.Pix) != 0 {
 		codec.EncodeRaw(e, `,"pix":`, &v.Pix)
 	}
@@ -13901,19 +12247,13 @@ func encodeTwinStripeRefundDestinationDetails(e *codec.Encoder, key string, v *t
 	if len(v.Sofort) != 0 {
 		codec.EncodeRaw(e, `,"sofort":`, &v.Sofort)
 	}
-	if v.Swish != nil {
-		encodeTwinStripeRefundDestinationDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.ThBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsThBankTransfer(e, `,"th_bank_transfer":`, v.ThBankTransfer)
-	}
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeTwinStripeRefundDestinationDetailsSwish)
+	codec.EncodePresent(e, `,"th_bank_transfer":`, v.ThBankTransfer, encodeTwinStripeRefundDestinationDetailsThBankTransfer)
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
 	e.String(`,"type":`, v.Type)
-	if v.UsBankTransfer != nil {
-		encodeTwinStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
-	}
+	codec.EncodePresent(e, `,"us_bank_transfer":`, v.UsBankTransfer, encodeTwinStripeRefundDestinationDetailsUsBankTransfer)
 	if len(v.WechatPay) != 0 {
 		codec.EncodeRaw(e, `,"wechat_pay":`, &v.WechatPay)
 	}
@@ -14009,10 +12349,6 @@ func decodeTwinStripeRefundDestinationDetails(d *codec.Decoder, v *twin.StripeRe
 }
 
 func encodeTwinStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -14036,10 +12372,6 @@ func decodeTwinStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsBrBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14060,20 +12392,10 @@ func decodeTwinStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Reference != nil {
-		codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	}
-	if v.ReferenceStatus != nil {
-		codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
-	}
-	if v.ReferenceType != nil {
-		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -14096,10 +12418,6 @@ func decodeTwinStripeRefundDestinationDetailsCard(d *codec.Decoder, v *twin.Stri
 }
 
 func encodeTwinStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -14117,10 +12435,6 @@ func decodeTwinStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsEuBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14141,10 +12455,6 @@ func decodeTwinStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsGbBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14165,10 +12475,6 @@ func decodeTwinStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14189,10 +12495,6 @@ func decodeTwinStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsJpBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14213,10 +12515,6 @@ func decodeTwinStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMbWay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14237,10 +12535,6 @@ func decodeTwinStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14261,10 +12555,6 @@ func decodeTwinStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *twi
 }
 
 func encodeTwinStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMxBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14285,10 +12575,6 @@ func decodeTwinStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14309,10 +12595,6 @@ func decodeTwinStripeRefundDestinationDetailsP24(d *codec.Decoder, v *twin.Strip
 }
 
 func encodeTwinStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	e.Close(start)
@@ -14330,10 +12612,6 @@ func decodeTwinStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *twin.St
 }
 
 func encodeTwinStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -14357,10 +12635,6 @@ func decodeTwinStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *twin.Str
 }
 
 func encodeTwinStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsThBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14381,10 +12655,6 @@ func decodeTwinStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsUsBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -14405,14 +12675,8 @@ func decodeTwinStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v 
 }
 
 func encodeTwinStripeRefundNextAction(e *codec.Encoder, key string, v *twin.StripeRefundNextAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.DisplayDetails != nil {
-		encodeTwinStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
-	}
+	codec.EncodePresent(e, `,"display_details":`, v.DisplayDetails, encodeTwinStripeRefundNextActionDisplayDetails)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -14431,10 +12695,6 @@ func decodeTwinStripeRefundNextAction(d *codec.Decoder, v *twin.StripeRefundNext
 }
 
 func encodeTwinStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v *twin.StripeRefundNextActionDisplayDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeTwinStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
 	e.Int(`,"expires_at":`, v.ExpiresAt)
@@ -14480,21 +12740,11 @@ func encodeTwinStripeShipping(e *codec.Encoder, key string, v *twin.StripeShippi
 		return
 	}
 	start := e.Open(key)
-	if v.Address != nil {
-		encodeTwinStripeAddress(e, `,"address":`, v.Address)
-	}
-	if v.Carrier != nil {
-		codec.EncodePointer(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
-	}
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if v.Phone != nil {
-		codec.EncodePointer(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	}
-	if v.TrackingNumber != nil {
-		codec.EncodePointer(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"address":`, v.Address, encodeTwinStripeAddress)
+	codec.EncodePresent(e, `,"carrier":`, v.Carrier, codec.EncodeString)
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	codec.EncodePresent(e, `,"phone":`, v.Phone, codec.EncodeString)
+	codec.EncodePresent(e, `,"tracking_number":`, v.TrackingNumber, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -14563,17 +12813,9 @@ func decodeTwinStripeChargeTransferData(d *codec.Decoder, v *twin.StripeChargeTr
 }
 
 func encodeTwinStripeNotificationEventReason(e *codec.Encoder, key string, v *twin.StripeNotificationEventReason) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.AutomationAction != nil {
-		encodeTwinStripeNotificationEventAutomationAction(e, `,"automation_action":`, v.AutomationAction)
-	}
-	if v.Request != nil {
-		encodeTwinStripeNotificationEventRequest(e, `,"request":`, v.Request)
-	}
+	codec.EncodePresent(e, `,"automation_action":`, v.AutomationAction, encodeTwinStripeNotificationEventAutomationAction)
+	codec.EncodePresent(e, `,"request":`, v.Request, encodeTwinStripeNotificationEventRequest)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -14594,14 +12836,8 @@ func decodeTwinStripeNotificationEventReason(d *codec.Decoder, v *twin.StripeNot
 }
 
 func encodeTwinStripeNotificationEventAutomationAction(e *codec.Encoder, key string, v *twin.StripeNotificationEventAutomationAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.StripeSendWebhookCustomEvent != nil {
-		encodeTwinStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent(e, `,"stripe_send_webhook_custom_event":`, v.StripeSendWebhookCustomEvent)
-	}
+	codec.EncodePresent(e, `,"stripe_send_webhook_custom_event":`, v.StripeSendWebhookCustomEvent, encodeTwinStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent)
 	e.String(`,"trigger":`, v.Trigger)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
@@ -14623,10 +12859,6 @@ func decodeTwinStripeNotificationEventAutomationAction(d *codec.Decoder, v *twin
 }
 
 func encodeTwinStripeNotificationEventAutomationActionResourceSendWebhookCustomEvent(e *codec.Encoder, key string, v *twin.StripeNotificationEventAutomationActionResourceSendWebhookCustomEvent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodeMap(e, `,"custom_data":`, &v.CustomData, codec.EncodeString)
 	e.Close(start)

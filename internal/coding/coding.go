@@ -74,6 +74,9 @@ type Field struct {
 	ZeroMethod Zero
 }
 
+// LeftOut reports whether the member may be left out, by a tag option.
+func (f *Field) LeftOut() bool { return f.Option.OmitEmpty || f.Option.OmitZero }
+
 // A Step is a field on the way to another.
 type Step struct {
 	Name    string
@@ -122,6 +125,7 @@ func (p *Plan) Finish() {
 	for _, w := range p.wanted {
 		p.function(w.coder)
 		p.want(w.coder, w.encodes, w.decodes)
+		w.coder.nilable()
 	}
 }
 
@@ -178,16 +182,24 @@ func (p *Plan) want(c *Coder, encodes, decodes bool) {
 		p.function(c)
 	}
 	if c.Elem != nil {
-		if c.Kind == Pointer && c.Elem.Kind == Struct {
-			c.Elem.NilEncodes = true
-		}
+		c.Elem.nilable()
 		p.function(c.Elem)
 		p.want(c.Elem, encodes, decodes)
 	}
 	for _, f := range c.Fields {
 		if !f.Option.Quoted {
 			p.want(f.Coder, encodes, decodes)
+			if !f.LeftOut() {
+				f.Coder.nilable()
+			}
 		}
+	}
+}
+
+// nilable says that a value of c's type is encoded even if it is a nil pointer.
+func (c *Coder) nilable() {
+	if c.Kind == Pointer {
+		c.Elem.NilEncodes = true
 	}
 }
 

@@ -57,6 +57,13 @@ func EncodePointer[T any](e *Encoder, key string, v **T, encode func(e *Encoder,
 	encode(e, key, *v)
 }
 
+// EncodePresent encodes *v, or nothing if v is nil.
+func EncodePresent[T any](e *Encoder, key string, v *T, encode func(e *Encoder, key string, v *T)) {
+	if v != nil {
+		encode(e, key, v)
+	}
+}
+
 // EncodeSlice encodes *v as an array, nil as null.
 func EncodeSlice[S ~[]T, T any](e *Encoder, key string, v *S, encode func(e *Encoder, key string, v *T)) {
 	if *v == nil {

@@ -34,6 +34,13 @@ func EncodeNullable[T any](e *codec.Encoder, key string, n *Nullable[T], encode 
 	encode(e, key, &n.value)
 }
 
+// EncodePresent encodes n as EncodeNullable does, or nothing if it is absent.
+func EncodePresent[T any](e *codec.Encoder, key string, n *Nullable[T], encode func(e *codec.Encoder, key string, v *T)) {
+	if n.state != absent {
+		EncodeNullable(e, key, n, encode)
+	}
+}
+
 // DecodeNullable decodes n, and its value by decode.
 func DecodeNullable[T any](d *codec.Decoder, n *Nullable[T], decode func(d *codec.Decoder, v *T)) {
 	*n = Nullable[T]{state: null}

@@ -696,9 +696,7 @@ func encodeOmitted(e *codec.Encoder, key string, v *Omitted) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	if v.Pointer != nil {
-		encodeIntPointer(e, `,"pointer":`, &v.Pointer)
-	}
+	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
 	if len(v.Raw) != 0 {
 		codec.EncodeRaw(e, `,"raw":`, &v.Raw)
 	}
@@ -825,9 +823,7 @@ func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	if v.Pointer != nil {
-		encodeIntPointer(e, `,"pointer":`, &v.Pointer)
-	}
+	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
 	if !v.Day.IsZero() {
 		encodeForeignDay(e, `,"day":`, &v.Day)
 	}
@@ -840,9 +836,7 @@ func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	if !codec.IsZero(&v.Struct) {
 		encodeLeaf(e, `,"struct":`, &v.Struct)
 	}
-	if !v.Choice.IsZero() {
-		payload.EncodeNullable(e, `,"choice":`, &v.Choice, codec.EncodeInt)
-	}
+	payload.EncodePresent(e, `,"choice":`, &v.Choice, codec.EncodeInt)
 	e.Close(start)
 }
 
@@ -1177,9 +1171,7 @@ func encodeOuter(e *codec.Encoder, key string, v *Outer) {
 	e.String(`,"Shade":`, v.Middle.Shade)
 	e.Int(`,"shown":`, int64(v.hidden.Shown))
 	encodeBase(e, `,"named":`, &v.Named)
-	if v.Tagged != nil {
-		encodeTagged(e, `,"tagged":`, v.Tagged)
-	}
+	codec.EncodePresent(e, `,"tagged":`, v.Tagged, encodeTagged)
 	e.Int(`,"Level":`, int64(v.Level))
 	e.String(`,"id2":`, v.ID2)
 	e.Close(start)
@@ -1240,10 +1232,6 @@ func decodeBase(d *codec.Decoder, v *Base) {
 }
 
 func encodeTagged(e *codec.Encoder, key string, v *Tagged) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"T":`, int64(v.T))
 	e.Close(start)
@@ -1300,14 +1288,10 @@ func encodePointers(e *codec.Encoder, key string, v *Pointers) {
 	codec.EncodePointer(e, `,"any":`, &v.Any, codec.EncodeAny)
 	codec.EncodePointer(e, `,"time":`, &v.Time, codec.EncodeTime)
 	codec.EncodePointer(e, `,"array":`, &v.Array, encodeLeafPointerArray2)
-	if v.Omit != nil {
-		encodeLeafPointer(e, `,"omit":`, &v.Omit)
-	}
+	codec.EncodePresent(e, `,"omit":`, v.Omit, encodeLeaf)
 	codec.EncodePointer(e, `,"cents":`, &v.Cents, codec.EncodeJSON)
 	codec.EncodePointer(e, `,"color":`, &v.Color, codec.EncodeJSON)
-	if !v.Null.IsZero() {
-		encodeNullableLeaf(e, `,"null":`, &v.Null)
-	}
+	payload.EncodePresent(e, `,"null":`, &v.Null, encodeLeaf)
 	e.Close(start)
 }
 
@@ -1634,10 +1618,6 @@ func decodeCustom(d *codec.Decoder, v *Custom) {
 }
 
 func encodeForeignOpen(e *codec.Encoder, key string, v *foreign.Open) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	if !e.Enter(key, v) {
 		return
 	}
@@ -1646,9 +1626,7 @@ func encodeForeignOpen(e *codec.Encoder, key string, v *foreign.Open) {
 	if v.Level != 0 {
 		e.Int(`,"level":`, int64(v.Level))
 	}
-	if v.Inner != nil {
-		encodeForeignOpen(e, `,"inner":`, v.Inner)
-	}
+	codec.EncodePresent(e, `,"inner":`, v.Inner, encodeForeignOpen)
 	e.Close(start)
 	e.Leave()
 }
@@ -1670,12 +1648,8 @@ func decodeForeignOpen(d *codec.Decoder, v *foreign.Open) {
 
 func encodePayload(e *codec.Encoder, key string, v *Payload) {
 	start := e.Open(key)
-	if !v.Null.IsZero() {
-		payload.EncodeNullable(e, `,"null":`, &v.Null, codec.EncodeString)
-	}
-	if !v.Leaf.IsZero() {
-		encodeNullableLeaf(e, `,"leaf":`, &v.Leaf)
-	}
+	payload.EncodePresent(e, `,"null":`, &v.Null, codec.EncodeString)
+	payload.EncodePresent(e, `,"leaf":`, &v.Leaf, encodeLeaf)
 	payload.EncodeNullable(e, `,"list":`, &v.List, encodeTimeSlice)
 	if !v.Ref.IsZero() {
 		v.Ref.EncodeJSON(e, `,"ref":`)
@@ -1686,9 +1660,7 @@ func encodePayload(e *codec.Encoder, key string, v *Payload) {
 		v.Time.EncodeJSON(e, `,"time":`)
 	}
 	e.Int(`,"unix":`, int64(v.Unix))
-	if v.TimePtr != nil {
-		codec.EncodePointer(e, `,"time_ptr":`, &v.TimePtr, payload.EncodeValue)
-	}
+	codec.EncodePresent(e, `,"time_ptr":`, v.TimePtr, payload.EncodeValue)
 	codec.EncodeMap(e, `,"numbers":`, &v.Numbers, payload.EncodeValue)
 	payload.EncodeNullable(e, `,"ints":`, &v.Ints, encodeInt32ByString)
 	e.Close(start)
@@ -1759,9 +1731,7 @@ func encodeNode(e *codec.Encoder, key string, v *Node) {
 	}
 	start := e.Open(key)
 	e.String(`,"name":`, v.Name)
-	if v.Next != nil {
-		encodeNodePointer(e, `,"next":`, &v.Next)
-	}
+	codec.EncodePresent(e, `,"next":`, v.Next, encodeNode)
 	if len(v.Kids) != 0 {
 		codec.EncodeSlice(e, `,"kids":`, &v.Kids, encodeNodePointer)
 	}
@@ -1769,9 +1739,7 @@ func encodeNode(e *codec.Encoder, key string, v *Node) {
 		codec.EncodeMap(e, `,"by":`, &v.By, encodeNode)
 	}
 	encodePeer(e, `,"peer":`, v.Peer)
-	if v.Other != nil {
-		encodeForeignOpen(e, `,"other":`, v.Other)
-	}
+	codec.EncodePresent(e, `,"other":`, v.Other, encodeForeignOpen)
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
@@ -1855,18 +1823,12 @@ func decodeForest(d *codec.Decoder, v *Forest) {
 }
 
 func encodeListPairStringInt(e *codec.Encoder, key string, v *List[Pair[string, int]]) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	if !e.Enter(key, v) {
 		return
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"items":`, &v.Items, encodePairStringInt)
-	if v.Next != nil {
-		encodeListPairStringInt(e, `,"next":`, v.Next)
-	}
+	codec.EncodePresent(e, `,"next":`, v.Next, encodeListPairStringInt)
 	e.Close(start)
 	e.Leave()
 }
@@ -1913,18 +1875,12 @@ func decodeListLeafPointerByString(d *codec.Decoder, v *map[string]List[*Leaf]) 
 }
 
 func encodeListLeafPointer(e *codec.Encoder, key string, v *List[*Leaf]) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	if !e.Enter(key, v) {
 		return
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"items":`, &v.Items, encodeLeafPointer)
-	if v.Next != nil {
-		encodeListLeafPointer(e, `,"next":`, v.Next)
-	}
+	codec.EncodePresent(e, `,"next":`, v.Next, encodeListLeafPointer)
 	e.Close(start)
 	e.Leave()
 }
@@ -1963,18 +1919,12 @@ func decodePairWordListOpen(d *codec.Decoder, v *Pair[Word, List[foreign.Open]])
 }
 
 func encodeListOpen(e *codec.Encoder, key string, v *List[foreign.Open]) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	if !e.Enter(key, v) {
 		return
 	}
 	start := e.Open(key)
 	codec.EncodeSlice(e, `,"items":`, &v.Items, encodeForeignOpen)
-	if v.Next != nil {
-		encodeListOpen(e, `,"next":`, v.Next)
-	}
+	codec.EncodePresent(e, `,"next":`, v.Next, encodeListOpen)
 	e.Close(start)
 	e.Leave()
 }

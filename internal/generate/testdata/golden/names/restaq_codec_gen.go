@@ -1151,9 +1151,7 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec2.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec2.EncodeInt)
-	if v.AuthorizationCode != nil {
-		codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec2.EncodeString)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec2.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec2.EncodeString)
@@ -1168,9 +1166,7 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	codec2.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec2.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
-	if v.Level3 != nil {
-		encodeStripeLevel3(e, `,"level3":`, v.Level3)
-	}
+	codec2.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
 	e.Bool(`,"livemode":`, v.Livemode)
 	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
 	e.String(`,"object":`, v.Object)
@@ -1180,22 +1176,14 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec2.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec2.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
-	if v.RadarOptions != nil {
-		encodeStripeRadarRadarOptions(e, `,"radar_options":`, v.RadarOptions)
-	}
+	codec2.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
+	codec2.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
 	codec2.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec2.EncodeString)
-	if !v.Redaction.IsZero() {
-		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
-	}
+	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
-	if !v.Refunds.IsZero() {
-		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
-	}
+	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec2.EncodePointer(e, `,"source":`, &v.Source, codec2.EncodeJSON)
@@ -1389,12 +1377,8 @@ func encodeStripeChargeFraudDetails(e *codec2.Encoder, key string, v *stripe.Cha
 		return
 	}
 	start := e.Open(key)
-	if v.StripeReport != nil {
-		codec2.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec2.EncodeString)
-	}
-	if v.UserReport != nil {
-		codec2.EncodePointer(e, `,"user_report":`, &v.UserReport, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"user_report":`, v.UserReport, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1412,25 +1396,13 @@ func decodeStripeChargeFraudDetails(d *codec2.Decoder, v *stripe.ChargeFraudDeta
 }
 
 func encodeStripeLevel3(e *codec2.Encoder, key string, v *stripe.Level3) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.CustomerReference != nil {
-		codec2.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec2.EncodeString)
 	codec2.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	if v.ShippingAddressZip != nil {
-		codec2.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec2.EncodeString)
-	}
-	if v.ShippingAmount != nil {
-		codec2.EncodePointer(e, `,"shipping_amount":`, &v.ShippingAmount, codec2.EncodeInt)
-	}
-	if v.ShippingFromZip != nil {
-		codec2.EncodePointer(e, `,"shipping_from_zip":`, &v.ShippingFromZip, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec2.EncodeInt)
+	codec2.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -1498,12 +1470,8 @@ func encodeStripeChargeOutcome(e *codec2.Encoder, key string, v *stripe.ChargeOu
 	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
-	if v.RiskLevel != nil {
-		codec2.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec2.EncodeString)
-	}
-	if v.RiskScore != nil {
-		codec2.EncodePointer(e, `,"risk_score":`, &v.RiskScore, codec2.EncodeInt)
-	}
+	codec2.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec2.EncodeInt)
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
@@ -1547,208 +1515,92 @@ func encodeStripePaymentMethodDetails(e *codec2.Encoder, key string, v *stripe.P
 		return
 	}
 	start := e.Open(key)
-	if v.AchCreditTransfer != nil {
-		encodeStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
-	}
-	if v.AchDebit != nil {
-		encodeStripePaymentMethodDetailsAchDebit(e, `,"ach_debit":`, v.AchDebit)
-	}
-	if v.AcssDebit != nil {
-		encodeStripePaymentMethodDetailsAcssDebit(e, `,"acss_debit":`, v.AcssDebit)
-	}
-	if v.Affirm != nil {
-		encodeStripePaymentMethodDetailsAffirm(e, `,"affirm":`, v.Affirm)
-	}
-	if v.AfterpayClearpay != nil {
-		encodeStripePaymentMethodDetailsAfterpayClearpay(e, `,"afterpay_clearpay":`, v.AfterpayClearpay)
-	}
-	if v.Alipay != nil {
-		encodeStripePaymentMethodDetailsAlipay(e, `,"alipay":`, v.Alipay)
-	}
-	if v.Alma != nil {
-		encodeStripePaymentMethodDetailsAlma(e, `,"alma":`, v.Alma)
-	}
-	if v.AmazonPay != nil {
-		encodeStripePaymentMethodDetailsAmazonPay(e, `,"amazon_pay":`, v.AmazonPay)
-	}
-	if v.AuBecsDebit != nil {
-		encodeStripePaymentMethodDetailsAuBecsDebit(e, `,"au_becs_debit":`, v.AuBecsDebit)
-	}
-	if v.BacsDebit != nil {
-		encodeStripePaymentMethodDetailsBacsDebit(e, `,"bacs_debit":`, v.BacsDebit)
-	}
-	if v.Bancontact != nil {
-		encodeStripePaymentMethodDetailsBancontact(e, `,"bancontact":`, v.Bancontact)
-	}
-	if v.Billie != nil {
-		encodeStripePaymentMethodDetailsBillie(e, `,"billie":`, v.Billie)
-	}
-	if v.Bizum != nil {
-		encodeStripePaymentMethodDetailsBizum(e, `,"bizum":`, v.Bizum)
-	}
-	if v.Blik != nil {
-		encodeStripePaymentMethodDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.Boleto != nil {
-		encodeStripePaymentMethodDetailsBoleto(e, `,"boleto":`, v.Boleto)
-	}
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsCard(e, `,"card":`, v.Card)
-	}
-	if v.CardPresent != nil {
-		encodeStripePaymentMethodDetailsCardPresent(e, `,"card_present":`, v.CardPresent)
-	}
-	if v.Cashapp != nil {
-		encodeStripePaymentMethodDetailsCashapp(e, `,"cashapp":`, v.Cashapp)
-	}
-	if v.Crypto != nil {
-		encodeStripePaymentMethodDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec2.EncodePresent(e, `,"ach_credit_transfer":`, v.AchCreditTransfer, encodeStripePaymentMethodDetailsAchCreditTransfer)
+	codec2.EncodePresent(e, `,"ach_debit":`, v.AchDebit, encodeStripePaymentMethodDetailsAchDebit)
+	codec2.EncodePresent(e, `,"acss_debit":`, v.AcssDebit, encodeStripePaymentMethodDetailsAcssDebit)
+	codec2.EncodePresent(e, `,"affirm":`, v.Affirm, encodeStripePaymentMethodDetailsAffirm)
+	codec2.EncodePresent(e, `,"afterpay_clearpay":`, v.AfterpayClearpay, encodeStripePaymentMethodDetailsAfterpayClearpay)
+	codec2.EncodePresent(e, `,"alipay":`, v.Alipay, encodeStripePaymentMethodDetailsAlipay)
+	codec2.EncodePresent(e, `,"alma":`, v.Alma, encodeStripePaymentMethodDetailsAlma)
+	codec2.EncodePresent(e, `,"amazon_pay":`, v.AmazonPay, encodeStripePaymentMethodDetailsAmazonPay)
+	codec2.EncodePresent(e, `,"au_becs_debit":`, v.AuBecsDebit, encodeStripePaymentMethodDetailsAuBecsDebit)
+	codec2.EncodePresent(e, `,"bacs_debit":`, v.BacsDebit, encodeStripePaymentMethodDetailsBacsDebit)
+	codec2.EncodePresent(e, `,"bancontact":`, v.Bancontact, encodeStripePaymentMethodDetailsBancontact)
+	codec2.EncodePresent(e, `,"billie":`, v.Billie, encodeStripePaymentMethodDetailsBillie)
+	codec2.EncodePresent(e, `,"bizum":`, v.Bizum, encodeStripePaymentMethodDetailsBizum)
+	codec2.EncodePresent(e, `,"blik":`, v.Blik, encodeStripePaymentMethodDetailsBlik)
+	codec2.EncodePresent(e, `,"boleto":`, v.Boleto, encodeStripePaymentMethodDetailsBoleto)
+	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsCard)
+	codec2.EncodePresent(e, `,"card_present":`, v.CardPresent, encodeStripePaymentMethodDetailsCardPresent)
+	codec2.EncodePresent(e, `,"cashapp":`, v.Cashapp, encodeStripePaymentMethodDetailsCashapp)
+	codec2.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripePaymentMethodDetailsCrypto)
 	if len(v.CustomerBalance) != 0 {
 		codec2.EncodeRaw(e, `,"customer_balance":`, &v.CustomerBalance)
 	}
-	if v.Eps != nil {
-		encodeStripePaymentMethodDetailsEps(e, `,"eps":`, v.Eps)
-	}
-	if v.Fpx != nil {
-		encodeStripePaymentMethodDetailsFpx(e, `,"fpx":`, v.Fpx)
-	}
-	if v.Giropay != nil {
-		encodeStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
-	}
+	codec2.EncodePresent(e, `,"eps":`, v.Eps, encodeStripePaymentMethodDetailsEps)
+	codec2.EncodePresent(e, `,"fpx":`, v.Fpx, encodeStripePaymentMethodDetailsFpx)
+	codec2.EncodePresent(e, `,"giropay":`, v.Giropay, encodeStripePaymentMethodDetailsGiropay)
 	if len(v.Gopay) != 0 {
 		codec2.EncodeRaw(e, `,"gopay":`, &v.Gopay)
 	}
-	if v.Grabpay != nil {
-		encodeStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
-	}
-	if v.IDBankTransfer != nil {
-		encodeStripePaymentMethodDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.Ideal != nil {
-		encodeStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
-	}
-	if v.InteracPresent != nil {
-		encodeStripePaymentMethodDetailsInteracPresent(e, `,"interac_present":`, v.InteracPresent)
-	}
-	if v.KakaoPay != nil {
-		encodeStripePaymentMethodDetailsKakaoPay(e, `,"kakao_pay":`, v.KakaoPay)
-	}
-	if v.Klarna != nil {
-		encodeStripePaymentMethodDetailsKlarna(e, `,"klarna":`, v.Klarna)
-	}
-	if v.Konbini != nil {
-		encodeStripePaymentMethodDetailsKonbini(e, `,"konbini":`, v.Konbini)
-	}
-	if v.KrCard != nil {
-		encodeStripePaymentMethodDetailsKrCard(e, `,"kr_card":`, v.KrCard)
-	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsLink(e, `,"link":`, v.Link)
-	}
+	codec2.EncodePresent(e, `,"grabpay":`, v.Grabpay, encodeStripePaymentMethodDetailsGrabpay)
+	codec2.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripePaymentMethodDetailsIDBankTransfer)
+	codec2.EncodePresent(e, `,"ideal":`, v.Ideal, encodeStripePaymentMethodDetailsIdeal)
+	codec2.EncodePresent(e, `,"interac_present":`, v.InteracPresent, encodeStripePaymentMethodDetailsInteracPresent)
+	codec2.EncodePresent(e, `,"kakao_pay":`, v.KakaoPay, encodeStripePaymentMethodDetailsKakaoPay)
+	codec2.EncodePresent(e, `,"klarna":`, v.Klarna, encodeStripePaymentMethodDetailsKlarna)
+	codec2.EncodePresent(e, `,"konbini":`, v.Konbini, encodeStripePaymentMethodDetailsKonbini)
+	codec2.EncodePresent(e, `,"kr_card":`, v.KrCard, encodeStripePaymentMethodDetailsKrCard)
+	codec2.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsLink)
 	if len(v.MbWay) != 0 {
 		codec2.EncodeRaw(e, `,"mb_way":`, &v.MbWay)
 	}
-	if v.Mobilepay != nil {
-		encodeStripePaymentMethodDetailsMobilepay(e, `,"mobilepay":`, v.Mobilepay)
-	}
-	if v.Multibanco != nil {
-		encodeStripePaymentMethodDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.NaverPay != nil {
-		encodeStripePaymentMethodDetailsNaverPay(e, `,"naver_pay":`, v.NaverPay)
-	}
-	if v.NzBankAccount != nil {
-		encodeStripePaymentMethodDetailsNzBankAccount(e, `,"nz_bank_account":`, v.NzBankAccount)
-	}
-	if v.Oxxo != nil {
-		encodeStripePaymentMethodDetailsOxxo(e, `,"oxxo":`, v.Oxxo)
-	}
-	if v.P24 != nil {
-		encodeStripePaymentMethodDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec2.EncodePresent(e, `,"mobilepay":`, v.Mobilepay, encodeStripePaymentMethodDetailsMobilepay)
+	codec2.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripePaymentMethodDetailsMultibanco)
+	codec2.EncodePresent(e, `,"naver_pay":`, v.NaverPay, encodeStripePaymentMethodDetailsNaverPay)
+	codec2.EncodePresent(e, `,"nz_bank_account":`, v.NzBankAccount, encodeStripePaymentMethodDetailsNzBankAccount)
+	codec2.EncodePresent(e, `,"oxxo":`, v.Oxxo, encodeStripePaymentMethodDetailsOxxo)
+	codec2.EncodePresent(e, `,"p24":`, v.P24, encodeStripePaymentMethodDetailsP24)
 	if len(v.PayByBank) != 0 {
 		codec2.EncodeRaw(e, `,"pay_by_bank":`, &v.PayByBank)
 	}
-	if v.Payco != nil {
-		encodeStripePaymentMethodDetailsPayco(e, `,"payco":`, v.Payco)
-	}
-	if v.Paynow != nil {
-		encodeStripePaymentMethodDetailsPaynow(e, `,"paynow":`, v.Paynow)
-	}
-	if v.Paypal != nil {
-		encodeStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec2.EncodePresent(e, `,"payco":`, v.Payco, encodeStripePaymentMethodDetailsPayco)
+	codec2.EncodePresent(e, `,"paynow":`, v.Paynow, encodeStripePaymentMethodDetailsPaynow)
+	codec2.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripePaymentMethodDetailsPaypal)
 	if len(v.Paypay) != 0 {
 		codec2.EncodeRaw(e, `,"paypay":`, &v.Paypay)
 	}
-	if v.Payto != nil {
-		encodeStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
-	}
-	if v.Pix != nil {
-		encodeStripePaymentMethodDetailsPix(e, `,"pix":`, v.Pix)
-	}
-	if v.Promptpay != nil {
-		encodeStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
-	}
+	codec2.EncodePresent(e, `,"payto":`, v.Payto, encodeStripePaymentMethodDetailsPayto)
+	codec2.EncodePresent(e, `,"pix":`, v.Pix, encodeStripePaymentMethodDetailsPix)
+	codec2.EncodePresent(e, `,"promptpay":`, v.Promptpay, encodeStripePaymentMethodDetailsPromptpay)
 	if len(v.Qris) != 0 {
 		codec2.EncodeRaw(e, `,"qris":`, &v.Qris)
 	}
-	if v.Rechnung != nil {
-		encodeStripePaymentMethodDetailsRechnung(e, `,"rechnung":`, v.Rechnung)
-	}
-	if v.RevolutPay != nil {
-		encodeStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
-	}
-	if v.SamsungPay != nil {
-		encodeStripePaymentMethodDetailsSamsungPay(e, `,"samsung_pay":`, v.SamsungPay)
-	}
-	if v.Satispay != nil {
-		encodeStripePaymentMethodDetailsSatispay(e, `,"satispay":`, v.Satispay)
-	}
-	if v.Scalapay != nil {
-		encodeStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
-	}
-	if v.SEPACreditTransfer != nil {
-		encodeStripePaymentMethodDetailsSEPACreditTransfer(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer)
-	}
-	if v.SEPADebit != nil {
-		encodeStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
-	}
+	codec2.EncodePresent(e, `,"rechnung":`, v.Rechnung, encodeStripePaymentMethodDetailsRechnung)
+	codec2.EncodePresent(e, `,"revolut_pay":`, v.RevolutPay, encodeStripePaymentMethodDetailsRevolutPay)
+	codec2.EncodePresent(e, `,"samsung_pay":`, v.SamsungPay, encodeStripePaymentMethodDetailsSamsungPay)
+	codec2.EncodePresent(e, `,"satispay":`, v.Satispay, encodeStripePaymentMethodDetailsSatispay)
+	codec2.EncodePresent(e, `,"scalapay":`, v.Scalapay, encodeStripePaymentMethodDetailsScalapay)
+	codec2.EncodePresent(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer, encodeStripePaymentMethodDetailsSEPACreditTransfer)
+	codec2.EncodePresent(e, `,"sepa_debit":`, v.SEPADebit, encodeStripePaymentMethodDetailsSEPADebit)
 	if len(v.Shopeepay) != 0 {
 		codec2.EncodeRaw(e, `,"shopeepay":`, &v.Shopeepay)
 	}
-	if v.Sofort != nil {
-		encodeStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
-	}
+	codec2.EncodePresent(e, `,"sofort":`, v.Sofort, encodeStripePaymentMethodDetailsSofort)
 	if len(v.StripeAccount) != 0 {
 		codec2.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
 	}
-	if v.StripeBalance != nil {
-		encodeStripePaymentMethodDetailsStripeBalance(e, `,"stripe_balance":`, v.StripeBalance)
-	}
-	if v.Sunbit != nil {
-		encodeStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
-	}
-	if v.Swish != nil {
-		encodeStripePaymentMethodDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.Twint != nil {
-		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
-	}
+	codec2.EncodePresent(e, `,"stripe_balance":`, v.StripeBalance, encodeStripePaymentMethodDetailsStripeBalance)
+	codec2.EncodePresent(e, `,"sunbit":`, v.Sunbit, encodeStripePaymentMethodDetailsSunbit)
+	codec2.EncodePresent(e, `,"swish":`, v.Swish, encodeStripePaymentMethodDetailsSwish)
+	codec2.EncodePresent(e, `,"twint":`, v.Twint, encodeStripePaymentMethodDetailsTwint)
 	e.String(`,"type":`, v.Type)
-	if v.Upi != nil {
-		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
-	}
-	if v.UsBankAccount != nil {
-		encodeStripePaymentMethodDetailsUsBankAccount(e, `,"us_bank_account":`, v.UsBankAccount)
-	}
+	codec2.EncodePresent(e, `,"upi":`, v.Upi, encodeStripePaymentMethodDetailsUpi)
+	codec2.EncodePresent(e, `,"us_bank_account":`, v.UsBankAccount, encodeStripePaymentMethodDetailsUsBankAccount)
 	if len(v.Wechat) != 0 {
 		codec2.EncodeRaw(e, `,"wechat":`, &v.Wechat)
 	}
-	if v.WechatPay != nil {
-		encodeStripePaymentMethodDetailsWechatPay(e, `,"wechat_pay":`, v.WechatPay)
-	}
+	codec2.EncodePresent(e, `,"wechat_pay":`, v.WechatPay, encodeStripePaymentMethodDetailsWechatPay)
 	if len(v.Zip) != 0 {
 		codec2.EncodeRaw(e, `,"zip":`, &v.Zip)
 	}
@@ -1903,10 +1755,6 @@ func decodeStripePaymentMethodDetails(d *codec2.Decoder, v *stripe.PaymentMethod
 }
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
@@ -1933,10 +1781,6 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec2.Decoder, v *str
 }
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
@@ -1969,21 +1813,13 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	if v.Mandate != nil {
-		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec2.EncodeString)
 	e.Close(start)
 }
@@ -2012,17 +1848,9 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -2043,10 +1871,6 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"order_id":`, &v.OrderID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
@@ -2067,14 +1891,8 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec2.Decoder, v *stri
 }
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerID != nil {
-		codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -2096,14 +1914,8 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsAlma(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Installments != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e, `,"installments":`, v.Installments)
-	}
+	codec2.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -2122,10 +1934,6 @@ func decodeStripePaymentMethodDetailsAlma(d *codec2.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"count":`, v.Count)
 	e.Close(start)
@@ -2143,14 +1951,8 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 }
 
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec2.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -2169,14 +1971,8 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
 	e.Close(start)
 }
@@ -2195,15 +1991,9 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decode
 }
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	if !v.BrandProduct.IsZero() {
-		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
@@ -2236,20 +2026,12 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec2.Decoder, v *strip
 }
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	if v.Mandate != nil {
-		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -2273,14 +2055,8 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec2.Decoder, v *stripe.Pa
 }
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
@@ -2308,10 +2084,6 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
@@ -2350,10 +2122,6 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsBillie(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -2371,10 +2139,6 @@ func decodeStripePaymentMethodDetailsBillie(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsBizum(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -2395,10 +2159,6 @@ func decodeStripePaymentMethodDetailsBizum(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsBlik(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	e.Close(start)
@@ -2416,10 +2176,6 @@ func decodeStripePaymentMethodDetailsBlik(d *codec2.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsBoleto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBoleto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
@@ -2437,66 +2193,34 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
-	if !v.AmountRequested.IsZero() {
-		payload.EncodeNullable(e, `,"amount_requested":`, &v.AmountRequested, codec2.EncodeInt)
-	}
+	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	if v.CaptureBefore != nil {
-		codec2.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec2.EncodeInt)
-	}
+	codec2.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec2.EncodeInt)
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	if v.DecrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e, `,"decremental_authorization":`, v.DecrementalAuthorization)
-	}
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	if v.ExtendedAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
-	}
-	if v.IncrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	if !v.Moto.IsZero() {
-		payload.EncodeNullable(e, `,"moto":`, &v.Moto, codec2.EncodeBool)
-	}
-	if v.Multicapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e, `,"multicapture":`, v.Multicapture)
-	}
+	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec2.EncodeBool)
+	codec2.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
-	if !v.NetworkToken.IsZero() {
-		payload.EncodeNullable(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	}
+	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
 	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
-	if v.Overcapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e, `,"overcapture":`, v.Overcapture)
-	}
-	if v.PartialAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e, `,"partial_authorization":`, v.PartialAuthorization)
-	}
+	codec2.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+	codec2.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
 	codec2.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec2.EncodeString)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
 	codec2.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec2.EncodeString)
@@ -2603,10 +2327,6 @@ func decodeStripePaymentMethodDetailsCardChecks(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -2624,10 +2344,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -2645,10 +2361,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -2714,10 +2426,6 @@ func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec2.Decoder, v *
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -2752,10 +2460,6 @@ func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec2.Decoder, v *stri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
 	e.String(`,"status":`, string(v.Status))
@@ -2776,10 +2480,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -2805,9 +2505,7 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec2.Encoder, key string, v *str
 	codec2.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec2.EncodeString)
-	if v.ExemptionIndicatorApplied != nil {
-		codec2.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec2.EncodeBool)
-	}
+	codec2.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec2.EncodeBool)
 	codec2.EncodePointer(e, `,"result":`, &v.Result, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -2856,19 +2554,13 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec2.Encoder, key string, v
 	if len(v.GooglePay) != 0 {
 		codec2.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsCardWalletLink(e, `,"link":`, v.Link)
-	}
-	if v.Masterpass != nil {
-		encodeStripePaymentMethodDetailsCardWalletMasterpass(e, `,"masterpass":`, v.Masterpass)
-	}
+	codec2.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsCardWalletLink)
+	codec2.EncodePresent(e, `,"masterpass":`, v.Masterpass, encodeStripePaymentMethodDetailsCardWalletMasterpass)
 	if len(v.SamsungPay) != 0 {
 		codec2.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
 	e.String(`,"type":`, string(v.Type))
-	if v.VisaCheckout != nil {
-		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
-	}
+	codec2.EncodePresent(e, `,"visa_checkout":`, v.VisaCheckout, encodeStripePaymentMethodDetailsCardWalletVisaCheckout)
 	e.Close(start)
 }
 
@@ -2900,10 +2592,6 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
 	e.Close(start)
@@ -2921,10 +2609,6 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec2.Decoder, v *stripe
 }
 
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
@@ -2951,10 +2635,6 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec2.Decoder, v *
 }
 
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
@@ -2981,52 +2661,34 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec2.Decoder, v
 }
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
-	if v.CaptureBefore != nil {
-		codec2.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec2.EncodeInt)
-	}
+	codec2.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec2.EncodeInt)
 	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
-	if v.Wallet != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
-	}
+	codec2.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
 }
 
@@ -3123,9 +2785,7 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"account_type":`, v.AccountType, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
@@ -3165,10 +2825,6 @@ func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec2.Decoder, v *st
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
@@ -3186,10 +2842,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 }
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec2.EncodeString)
@@ -3213,23 +2865,11 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec2.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerAddress != nil {
-		codec2.EncodePointer(e, `,"buyer_address":`, &v.BuyerAddress, codec2.EncodeString)
-	}
-	if v.Network != nil {
-		codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
-	}
-	if v.TokenCurrency != nil {
-		codec2.EncodePointer(e, `,"token_currency":`, &v.TokenCurrency, codec2.EncodeString)
-	}
-	if v.TransactionHash != nil {
-		codec2.EncodePointer(e, `,"transaction_hash":`, &v.TransactionHash, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"network":`, v.Network, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3251,10 +2891,6 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsEps(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
@@ -3275,10 +2911,6 @@ func decodeStripePaymentMethodDetailsEps(d *codec2.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsFpx(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
 	e.String(`,"bank":`, string(v.Bank))
@@ -3302,10 +2934,6 @@ func decodeStripePaymentMethodDetailsFpx(d *codec2.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
@@ -3332,10 +2960,6 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec2.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -3353,22 +2977,12 @@ func decodeStripePaymentMethodDetailsGrabpay(d *codec2.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	if v.BankCode != nil {
-		codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	}
-	if v.BankName != nil {
-		codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	}
-	if v.DisplayName != nil {
-		codec2.EncodePointer(e, `,"display_name":`, &v.DisplayName, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"bank_code":`, v.BankCode, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"bank_name":`, v.BankName, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"display_name":`, v.DisplayName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3392,10 +3006,6 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec2.Decoder, v *stripe
 }
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
@@ -3431,40 +3041,26 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec2.EncodeString)
-	}
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
 	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -3524,9 +3120,7 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec2.Encoder, ke
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"account_type":`, v.AccountType, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
@@ -3566,10 +3160,6 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec2.Decoder, v 
 }
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -3590,20 +3180,12 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
 	codec2.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec2.EncodeString)
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3669,10 +3251,6 @@ func decodeStripeKlarnaAddress(d *codec2.Decoder, v *stripe.KlarnaAddress) {
 }
 
 func encodeStripePaymentMethodDetailsKonbini(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKonbini) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e, `,"store":`, v.Store)
 	e.Close(start)
@@ -3711,10 +3289,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 }
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
@@ -3741,15 +3315,9 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsLink(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	if v.FundingSourceGroup != nil {
-		codec2.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -3767,10 +3335,6 @@ func decodeStripePaymentMethodDetailsLink(d *codec2.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsMobilepay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsMobilepay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeInternalCard(e, `,"card":`, v.Card)
 	e.Close(start)
@@ -3821,10 +3385,6 @@ func decodeStripeInternalCard(d *codec2.Decoder, v *stripe.InternalCard) {
 }
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"entity":`, &v.Entity, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
@@ -3845,10 +3405,6 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -3869,18 +3425,12 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec2.EncodeString)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	e.String(`,"last4":`, v.Last4)
 	codec2.EncodePointer(e, `,"suffix":`, &v.Suffix, codec2.EncodeString)
 	e.Close(start)
@@ -3910,10 +3460,6 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec2.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"number":`, &v.Number, codec2.EncodeString)
 	e.Close(start)
@@ -3931,10 +3477,6 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec2.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsP24(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
@@ -3958,10 +3500,6 @@ func decodeStripePaymentMethodDetailsP24(d *codec2.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsPayco(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -3982,17 +3520,9 @@ func decodeStripePaymentMethodDetailsPayco(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4013,29 +3543,17 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec2.EncodeString)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
-	if !v.Shipping.IsZero() {
-		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	}
+	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	if !v.VerifiedAddress.IsZero() {
-		payload.EncodeNullable(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
-	}
-	if !v.VerifiedEmail.IsZero() {
-		payload.EncodeNullable(e, `,"verified_email":`, &v.VerifiedEmail, codec2.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
+	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec2.EncodeString)
+	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4093,16 +3611,10 @@ func decodeStripePaypalSellerProtection(d *codec2.Decoder, v *stripe.PaypalSelle
 }
 
 func encodeStripePaymentMethodDetailsPayto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	if v.Mandate != nil {
-		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"pay_id":`, &v.PayID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4125,20 +3637,10 @@ func decodeStripePaymentMethodDetailsPayto(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsPix(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPix) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.BankTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec2.EncodeString)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	}
-	if v.Mandate != nil {
-		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec2.EncodeString)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4158,10 +3660,6 @@ func decodeStripePaymentMethodDetailsPix(d *codec2.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
@@ -4179,10 +3677,6 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec2.EncodeString)
 	e.Close(start)
@@ -4200,14 +3694,8 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec2.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4226,14 +3714,8 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4252,10 +3734,6 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decod
 }
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
@@ -4276,10 +3754,6 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec2.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -4297,10 +3771,6 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -4318,10 +3788,6 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec2.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
@@ -4345,17 +3811,11 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
@@ -4386,10 +3846,6 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsSofort(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
@@ -4431,14 +3887,8 @@ func decodeStripePaymentMethodDetailsSofort(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsStripeBalance(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsStripeBalance) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.Account.IsZero() {
-		payload.EncodeNullable(e, `,"account":`, &v.Account, codec2.EncodeString)
-	}
+	payload.EncodePresent(e, `,"account":`, &v.Account, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4454,10 +3904,6 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec2.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
@@ -4475,10 +3921,6 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec2.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsSwish(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
@@ -4502,14 +3944,8 @@ func decodeStripePaymentMethodDetailsSwish(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsTwint(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Mandate != nil {
-		codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4525,10 +3961,6 @@ func decodeStripePaymentMethodDetailsTwint(d *codec2.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsUpi(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"vpa":`, &v.Vpa, codec2.EncodeString)
 	e.Close(start)
@@ -4546,17 +3978,11 @@ func decodeStripePaymentMethodDetailsUpi(d *codec2.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec2.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
 	if !v.Mandate.IsZero() {
@@ -4595,18 +4021,10 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec2.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	if v.Location != nil {
-		codec2.EncodePointer(e, `,"location":`, &v.Location, codec2.EncodeString)
-	}
-	if v.Reader != nil {
-		codec2.EncodePointer(e, `,"reader":`, &v.Reader, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
 	e.Close(start)
 }
@@ -4629,10 +4047,6 @@ func decodeStripePaymentMethodDetailsWechatPay(d *codec2.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec2.Encoder, key string, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
 	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
@@ -4653,14 +4067,8 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec2.Decoder, 
 }
 
 func encodeStripeRadarRadarOptions(e *codec2.Encoder, key string, v *stripe.RadarRadarOptions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Session != nil {
-		codec2.EncodePointer(e, `,"session":`, &v.Session, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"session":`, v.Session, codec2.EncodeString)
 	e.Close(start)
 }
 
@@ -4727,35 +4135,21 @@ func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec2.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec2.EncodeString)
-	if v.Description != nil {
-		codec2.EncodePointer(e, `,"description":`, &v.Description, codec2.EncodeString)
-	}
-	if v.DestinationDetails != nil {
-		encodeStripeRefundDestinationDetails(e, `,"destination_details":`, v.DestinationDetails)
-	}
+	codec2.EncodePresent(e, `,"description":`, v.Description, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	if v.FailureReason != nil {
-		codec2.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec2.EncodeString)
 	e.String(`,"id":`, v.ID)
-	if v.InstructionsEmail != nil {
-		codec2.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec2.EncodeString)
 	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
-	if v.NextAction != nil {
-		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
-	}
+	codec2.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	if v.PendingReason != nil {
-		codec2.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec2.EncodeString)
-	}
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
+	codec2.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
@@ -4824,10 +4218,6 @@ func decodeStripeRefund(d *codec2.Decoder, v *stripe.Refund) {
 }
 
 func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	if len(v.Affirm) != 0 {
 		codec2.EncodeRaw(e, `,"affirm":`, &v.Affirm)
@@ -4847,69 +4237,43 @@ func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stri
 	if len(v.AuBankTransfer) != 0 {
 		codec2.EncodeRaw(e, `,"au_bank_transfer":`, &v.AuBankTransfer)
 	}
-	if v.Blik != nil {
-		encodeStripeRefundDestinationDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.BrBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsBrBankTransfer(e, `,"br_bank_transfer":`, v.BrBankTransfer)
-	}
-	if v.Card != nil {
-		encodeStripeRefundDestinationDetailsCard(e, `,"card":`, v.Card)
-	}
+	codec2.EncodePresent(e, `,"blik":`, v.Blik, encodeStripeRefundDestinationDetailsBlik)
+	codec2.EncodePresent(e, `,"br_bank_transfer":`, v.BrBankTransfer, encodeStripeRefundDestinationDetailsBrBankTransfer)
+	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripeRefundDestinationDetailsCard)
 	if len(v.Cashapp) != 0 {
 		codec2.EncodeRaw(e, `,"cashapp":`, &v.Cashapp)
 	}
-	if v.Crypto != nil {
-		encodeStripeRefundDestinationDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec2.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripeRefundDestinationDetailsCrypto)
 	if len(v.CustomerCashBalance) != 0 {
 		codec2.EncodeRaw(e, `,"customer_cash_balance":`, &v.CustomerCashBalance)
 	}
 	if len(v.Eps) != 0 {
 		codec2.EncodeRaw(e, `,"eps":`, &v.Eps)
 	}
-	if v.EuBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsEuBankTransfer(e, `,"eu_bank_transfer":`, v.EuBankTransfer)
-	}
-	if v.GbBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsGbBankTransfer(e, `,"gb_bank_transfer":`, v.GbBankTransfer)
-	}
+	codec2.EncodePresent(e, `,"eu_bank_transfer":`, v.EuBankTransfer, encodeStripeRefundDestinationDetailsEuBankTransfer)
+	codec2.EncodePresent(e, `,"gb_bank_transfer":`, v.GbBankTransfer, encodeStripeRefundDestinationDetailsGbBankTransfer)
 	if len(v.Giropay) != 0 {
 		codec2.EncodeRaw(e, `,"giropay":`, &v.Giropay)
 	}
 	if len(v.Grabpay) != 0 {
 		codec2.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
 	}
-	if v.IDBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.JpBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
-	}
+	codec2.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripeRefundDestinationDetailsIDBankTransfer)
+	codec2.EncodePresent(e, `,"jp_bank_transfer":`, v.JpBankTransfer, encodeStripeRefundDestinationDetailsJpBankTransfer)
 	if len(v.Klarna) != 0 {
 		codec2.EncodeRaw(e, `,"klarna":`, &v.Klarna)
 	}
-	if v.MbWay != nil {
-		encodeStripeRefundDestinationDetailsMbWay(e, `,"mb_way":`, v.MbWay)
-	}
-	if v.Multibanco != nil {
-		encodeStripeRefundDestinationDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.MxBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsMxBankTransfer(e, `,"mx_bank_transfer":`, v.MxBankTransfer)
-	}
+	codec2.EncodePresent(e, `,"mb_way":`, v.MbWay, encodeStripeRefundDestinationDetailsMbWay)
+	codec2.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripeRefundDestinationDetailsMultibanco)
+	codec2.EncodePresent(e, `,"mx_bank_transfer":`, v.MxBankTransfer, encodeStripeRefundDestinationDetailsMxBankTransfer)
 	if len(v.NzBankTransfer) != 0 {
 		codec2.EncodeRaw(e, `,"nz_bank_transfer":`, &v.NzBankTransfer)
 	}
-	if v.P24 != nil {
-		encodeStripeRefundDestinationDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec2.EncodePresent(e, `,"p24":`, v.P24, encodeStripeRefundDestinationDetailsP24)
 	if len(v.Paynow) != 0 {
 		codec2.EncodeRaw(e, `,"paynow":`, &v.Paynow)
 	}
-	if v.Paypal != nil {
-		encodeStripeRefundDestinationDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec2.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripeRefundDestinationDetailsPaypal)
 	if len(v.Pix) != 0 {
 		codec2.EncodeRaw(e, `,"pix":`, &v.Pix)
 	}
@@ -4922,19 +4286,13 @@ func encodeStripeRefundDestinationDetails(e *codec2.Encoder, key string, v *stri
 	if len(v.Sofort) != 0 {
 		codec2.EncodeRaw(e, `,"sofort":`, &v.Sofort)
 	}
-	if v.Swish != nil {
-		encodeStripeRefundDestinationDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.ThBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsThBankTransfer(e, `,"th_bank_transfer":`, v.ThBankTransfer)
-	}
+	codec2.EncodePresent(e, `,"swish":`, v.Swish, encodeStripeRefundDestinationDetailsSwish)
+	codec2.EncodePresent(e, `,"th_bank_transfer":`, v.ThBankTransfer, encodeStripeRefundDestinationDetailsThBankTransfer)
 	if len(v.Twint) != 0 {
 		codec2.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
 	e.String(`,"type":`, v.Type)
-	if v.UsBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
-	}
+	codec2.EncodePresent(e, `,"us_bank_transfer":`, v.UsBankTransfer, encodeStripeRefundDestinationDetailsUsBankTransfer)
 	if len(v.WechatPay) != 0 {
 		codec2.EncodeRaw(e, `,"wechat_pay":`, &v.WechatPay)
 	}
@@ -5030,10 +4388,6 @@ func decodeStripeRefundDestinationDetails(d *codec2.Decoder, v *stripe.RefundDes
 }
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
@@ -5057,10 +4411,6 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec2.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5081,20 +4431,10 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsCard(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Reference != nil {
-		codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	}
-	if v.ReferenceStatus != nil {
-		codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
-	}
-	if v.ReferenceType != nil {
-		codec2.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"reference":`, v.Reference, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec2.EncodeString)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -5117,10 +4457,6 @@ func decodeStripeRefundDestinationDetailsCard(d *codec2.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	e.Close(start)
@@ -5138,10 +4474,6 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec2.Decoder, v *stripe.Ref
 }
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5162,10 +4494,6 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5186,10 +4514,6 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5210,10 +4534,6 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5234,10 +4554,6 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5258,10 +4574,6 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec2.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5282,10 +4594,6 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec2.Decoder, v *stripe
 }
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5306,10 +4614,6 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsP24(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5330,10 +4634,6 @@ func decodeStripeRefundDestinationDetailsP24(d *codec2.Decoder, v *stripe.Refund
 }
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
 	e.Close(start)
@@ -5351,10 +4651,6 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec2.Decoder, v *stripe.Ref
 }
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
@@ -5378,10 +4674,6 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec2.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5402,10 +4694,6 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
 	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
@@ -5426,14 +4714,8 @@ func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec2.Decoder, v *st
 }
 
 func encodeStripeRefundNextAction(e *codec2.Encoder, key string, v *stripe.RefundNextAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.DisplayDetails != nil {
-		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
-	}
+	codec2.EncodePresent(e, `,"display_details":`, v.DisplayDetails, encodeStripeRefundNextActionDisplayDetails)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -5452,10 +4734,6 @@ func decodeStripeRefundNextAction(d *codec2.Decoder, v *stripe.RefundNextAction)
 }
 
 func encodeStripeRefundNextActionDisplayDetails(e *codec2.Encoder, key string, v *stripe.RefundNextActionDisplayDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
 	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
@@ -5501,21 +4779,11 @@ func encodeStripeShipping(e *codec2.Encoder, key string, v *stripe.Shipping) {
 		return
 	}
 	start := e.Open(key)
-	if v.Address != nil {
-		encodeStripeAddress(e, `,"address":`, v.Address)
-	}
-	if !v.Carrier.IsZero() {
-		payload.EncodeNullable(e, `,"carrier":`, &v.Carrier, codec2.EncodeString)
-	}
-	if v.Name != nil {
-		codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
-	}
-	if !v.Phone.IsZero() {
-		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec2.EncodeString)
-	}
-	if !v.TrackingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"tracking_number":`, &v.TrackingNumber, codec2.EncodeString)
-	}
+	codec2.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
+	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec2.EncodeString)
+	codec2.EncodePresent(e, `,"name":`, v.Name, codec2.EncodeString)
+	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec2.EncodeString)
+	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec2.EncodeString)
 	e.Close(start)
 }
 

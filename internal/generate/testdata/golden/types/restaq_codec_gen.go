@@ -1579,9 +1579,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
 	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	if v.AuthorizationCode != nil {
-		codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
 	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
@@ -1596,9 +1594,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
-	if v.Level3 != nil {
-		encodeStripeLevel3(e, `,"level3":`, v.Level3)
-	}
+	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
 	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	e.String(`,"object":`, v.Object)
@@ -1608,22 +1604,14 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
-	if v.RadarOptions != nil {
-		encodeStripeRadarRadarOptions(e, `,"radar_options":`, v.RadarOptions)
-	}
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
+	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
 	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
-	if !v.Redaction.IsZero() {
-		payload.EncodeNullable(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
-	}
+	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
-	if !v.Refunds.IsZero() {
-		payload.EncodeNullable(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
-	}
+	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
@@ -1817,12 +1805,8 @@ func encodeStripeChargeFraudDetails(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	if v.StripeReport != nil {
-		codec.EncodePointer(e, `,"stripe_report":`, &v.StripeReport, codec.EncodeString)
-	}
-	if v.UserReport != nil {
-		codec.EncodePointer(e, `,"user_report":`, &v.UserReport, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
+	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -1840,25 +1824,13 @@ func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetai
 }
 
 func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.CustomerReference != nil {
-		codec.EncodePointer(e, `,"customer_reference":`, &v.CustomerReference, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	if v.ShippingAddressZip != nil {
-		codec.EncodePointer(e, `,"shipping_address_zip":`, &v.ShippingAddressZip, codec.EncodeString)
-	}
-	if v.ShippingAmount != nil {
-		codec.EncodePointer(e, `,"shipping_amount":`, &v.ShippingAmount, codec.EncodeInt)
-	}
-	if v.ShippingFromZip != nil {
-		codec.EncodePointer(e, `,"shipping_from_zip":`, &v.ShippingFromZip, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
+	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
+	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -1926,12 +1898,8 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	if v.RiskLevel != nil {
-		codec.EncodePointer(e, `,"risk_level":`, &v.RiskLevel, codec.EncodeString)
-	}
-	if v.RiskScore != nil {
-		codec.EncodePointer(e, `,"risk_score":`, &v.RiskScore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
+	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
@@ -1975,208 +1943,92 @@ func encodeStripePaymentMethodDetails(e *codec.Encoder, key string, v *stripe.Pa
 		return
 	}
 	start := e.Open(key)
-	if v.AchCreditTransfer != nil {
-		encodeStripePaymentMethodDetailsAchCreditTransfer(e, `,"ach_credit_transfer":`, v.AchCreditTransfer)
-	}
-	if v.AchDebit != nil {
-		encodeStripePaymentMethodDetailsAchDebit(e, `,"ach_debit":`, v.AchDebit)
-	}
-	if v.AcssDebit != nil {
-		encodeStripePaymentMethodDetailsAcssDebit(e, `,"acss_debit":`, v.AcssDebit)
-	}
-	if v.Affirm != nil {
-		encodeStripePaymentMethodDetailsAffirm(e, `,"affirm":`, v.Affirm)
-	}
-	if v.AfterpayClearpay != nil {
-		encodeStripePaymentMethodDetailsAfterpayClearpay(e, `,"afterpay_clearpay":`, v.AfterpayClearpay)
-	}
-	if v.Alipay != nil {
-		encodeStripePaymentMethodDetailsAlipay(e, `,"alipay":`, v.Alipay)
-	}
-	if v.Alma != nil {
-		encodeStripePaymentMethodDetailsAlma(e, `,"alma":`, v.Alma)
-	}
-	if v.AmazonPay != nil {
-		encodeStripePaymentMethodDetailsAmazonPay(e, `,"amazon_pay":`, v.AmazonPay)
-	}
-	if v.AuBecsDebit != nil {
-		encodeStripePaymentMethodDetailsAuBecsDebit(e, `,"au_becs_debit":`, v.AuBecsDebit)
-	}
-	if v.BacsDebit != nil {
-		encodeStripePaymentMethodDetailsBacsDebit(e, `,"bacs_debit":`, v.BacsDebit)
-	}
-	if v.Bancontact != nil {
-		encodeStripePaymentMethodDetailsBancontact(e, `,"bancontact":`, v.Bancontact)
-	}
-	if v.Billie != nil {
-		encodeStripePaymentMethodDetailsBillie(e, `,"billie":`, v.Billie)
-	}
-	if v.Bizum != nil {
-		encodeStripePaymentMethodDetailsBizum(e, `,"bizum":`, v.Bizum)
-	}
-	if v.Blik != nil {
-		encodeStripePaymentMethodDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.Boleto != nil {
-		encodeStripePaymentMethodDetailsBoleto(e, `,"boleto":`, v.Boleto)
-	}
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsCard(e, `,"card":`, v.Card)
-	}
-	if v.CardPresent != nil {
-		encodeStripePaymentMethodDetailsCardPresent(e, `,"card_present":`, v.CardPresent)
-	}
-	if v.Cashapp != nil {
-		encodeStripePaymentMethodDetailsCashapp(e, `,"cashapp":`, v.Cashapp)
-	}
-	if v.Crypto != nil {
-		encodeStripePaymentMethodDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"ach_credit_transfer":`, v.AchCreditTransfer, encodeStripePaymentMethodDetailsAchCreditTransfer)
+	codec.EncodePresent(e, `,"ach_debit":`, v.AchDebit, encodeStripePaymentMethodDetailsAchDebit)
+	codec.EncodePresent(e, `,"acss_debit":`, v.AcssDebit, encodeStripePaymentMethodDetailsAcssDebit)
+	codec.EncodePresent(e, `,"affirm":`, v.Affirm, encodeStripePaymentMethodDetailsAffirm)
+	codec.EncodePresent(e, `,"afterpay_clearpay":`, v.AfterpayClearpay, encodeStripePaymentMethodDetailsAfterpayClearpay)
+	codec.EncodePresent(e, `,"alipay":`, v.Alipay, encodeStripePaymentMethodDetailsAlipay)
+	codec.EncodePresent(e, `,"alma":`, v.Alma, encodeStripePaymentMethodDetailsAlma)
+	codec.EncodePresent(e, `,"amazon_pay":`, v.AmazonPay, encodeStripePaymentMethodDetailsAmazonPay)
+	codec.EncodePresent(e, `,"au_becs_debit":`, v.AuBecsDebit, encodeStripePaymentMethodDetailsAuBecsDebit)
+	codec.EncodePresent(e, `,"bacs_debit":`, v.BacsDebit, encodeStripePaymentMethodDetailsBacsDebit)
+	codec.EncodePresent(e, `,"bancontact":`, v.Bancontact, encodeStripePaymentMethodDetailsBancontact)
+	codec.EncodePresent(e, `,"billie":`, v.Billie, encodeStripePaymentMethodDetailsBillie)
+	codec.EncodePresent(e, `,"bizum":`, v.Bizum, encodeStripePaymentMethodDetailsBizum)
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeStripePaymentMethodDetailsBlik)
+	codec.EncodePresent(e, `,"boleto":`, v.Boleto, encodeStripePaymentMethodDetailsBoleto)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsCard)
+	codec.EncodePresent(e, `,"card_present":`, v.CardPresent, encodeStripePaymentMethodDetailsCardPresent)
+	codec.EncodePresent(e, `,"cashapp":`, v.Cashapp, encodeStripePaymentMethodDetailsCashapp)
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripePaymentMethodDetailsCrypto)
 	if len(v.CustomerBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_balance":`, &v.CustomerBalance)
 	}
-	if v.Eps != nil {
-		encodeStripePaymentMethodDetailsEps(e, `,"eps":`, v.Eps)
-	}
-	if v.Fpx != nil {
-		encodeStripePaymentMethodDetailsFpx(e, `,"fpx":`, v.Fpx)
-	}
-	if v.Giropay != nil {
-		encodeStripePaymentMethodDetailsGiropay(e, `,"giropay":`, v.Giropay)
-	}
+	codec.EncodePresent(e, `,"eps":`, v.Eps, encodeStripePaymentMethodDetailsEps)
+	codec.EncodePresent(e, `,"fpx":`, v.Fpx, encodeStripePaymentMethodDetailsFpx)
+	codec.EncodePresent(e, `,"giropay":`, v.Giropay, encodeStripePaymentMethodDetailsGiropay)
 	if len(v.Gopay) != 0 {
 		codec.EncodeRaw(e, `,"gopay":`, &v.Gopay)
 	}
-	if v.Grabpay != nil {
-		encodeStripePaymentMethodDetailsGrabpay(e, `,"grabpay":`, v.Grabpay)
-	}
-	if v.IDBankTransfer != nil {
-		encodeStripePaymentMethodDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.Ideal != nil {
-		encodeStripePaymentMethodDetailsIdeal(e, `,"ideal":`, v.Ideal)
-	}
-	if v.InteracPresent != nil {
-		encodeStripePaymentMethodDetailsInteracPresent(e, `,"interac_present":`, v.InteracPresent)
-	}
-	if v.KakaoPay != nil {
-		encodeStripePaymentMethodDetailsKakaoPay(e, `,"kakao_pay":`, v.KakaoPay)
-	}
-	if v.Klarna != nil {
-		encodeStripePaymentMethodDetailsKlarna(e, `,"klarna":`, v.Klarna)
-	}
-	if v.Konbini != nil {
-		encodeStripePaymentMethodDetailsKonbini(e, `,"konbini":`, v.Konbini)
-	}
-	if v.KrCard != nil {
-		encodeStripePaymentMethodDetailsKrCard(e, `,"kr_card":`, v.KrCard)
-	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsLink(e, `,"link":`, v.Link)
-	}
+	codec.EncodePresent(e, `,"grabpay":`, v.Grabpay, encodeStripePaymentMethodDetailsGrabpay)
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripePaymentMethodDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"ideal":`, v.Ideal, encodeStripePaymentMethodDetailsIdeal)
+	codec.EncodePresent(e, `,"interac_present":`, v.InteracPresent, encodeStripePaymentMethodDetailsInteracPresent)
+	codec.EncodePresent(e, `,"kakao_pay":`, v.KakaoPay, encodeStripePaymentMethodDetailsKakaoPay)
+	codec.EncodePresent(e, `,"klarna":`, v.Klarna, encodeStripePaymentMethodDetailsKlarna)
+	codec.EncodePresent(e, `,"konbini":`, v.Konbini, encodeStripePaymentMethodDetailsKonbini)
+	codec.EncodePresent(e, `,"kr_card":`, v.KrCard, encodeStripePaymentMethodDetailsKrCard)
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsLink)
 	if len(v.MbWay) != 0 {
 		codec.EncodeRaw(e, `,"mb_way":`, &v.MbWay)
 	}
-	if v.Mobilepay != nil {
-		encodeStripePaymentMethodDetailsMobilepay(e, `,"mobilepay":`, v.Mobilepay)
-	}
-	if v.Multibanco != nil {
-		encodeStripePaymentMethodDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.NaverPay != nil {
-		encodeStripePaymentMethodDetailsNaverPay(e, `,"naver_pay":`, v.NaverPay)
-	}
-	if v.NzBankAccount != nil {
-		encodeStripePaymentMethodDetailsNzBankAccount(e, `,"nz_bank_account":`, v.NzBankAccount)
-	}
-	if v.Oxxo != nil {
-		encodeStripePaymentMethodDetailsOxxo(e, `,"oxxo":`, v.Oxxo)
-	}
-	if v.P24 != nil {
-		encodeStripePaymentMethodDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"mobilepay":`, v.Mobilepay, encodeStripePaymentMethodDetailsMobilepay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripePaymentMethodDetailsMultibanco)
+	codec.EncodePresent(e, `,"naver_pay":`, v.NaverPay, encodeStripePaymentMethodDetailsNaverPay)
+	codec.EncodePresent(e, `,"nz_bank_account":`, v.NzBankAccount, encodeStripePaymentMethodDetailsNzBankAccount)
+	codec.EncodePresent(e, `,"oxxo":`, v.Oxxo, encodeStripePaymentMethodDetailsOxxo)
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeStripePaymentMethodDetailsP24)
 	if len(v.PayByBank) != 0 {
 		codec.EncodeRaw(e, `,"pay_by_bank":`, &v.PayByBank)
 	}
-	if v.Payco != nil {
-		encodeStripePaymentMethodDetailsPayco(e, `,"payco":`, v.Payco)
-	}
-	if v.Paynow != nil {
-		encodeStripePaymentMethodDetailsPaynow(e, `,"paynow":`, v.Paynow)
-	}
-	if v.Paypal != nil {
-		encodeStripePaymentMethodDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"payco":`, v.Payco, encodeStripePaymentMethodDetailsPayco)
+	codec.EncodePresent(e, `,"paynow":`, v.Paynow, encodeStripePaymentMethodDetailsPaynow)
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripePaymentMethodDetailsPaypal)
 	if len(v.Paypay) != 0 {
 		codec.EncodeRaw(e, `,"paypay":`, &v.Paypay)
 	}
-	if v.Payto != nil {
-		encodeStripePaymentMethodDetailsPayto(e, `,"payto":`, v.Payto)
-	}
-	if v.Pix != nil {
-		encodeStripePaymentMethodDetailsPix(e, `,"pix":`, v.Pix)
-	}
-	if v.Promptpay != nil {
-		encodeStripePaymentMethodDetailsPromptpay(e, `,"promptpay":`, v.Promptpay)
-	}
+	codec.EncodePresent(e, `,"payto":`, v.Payto, encodeStripePaymentMethodDetailsPayto)
+	codec.EncodePresent(e, `,"pix":`, v.Pix, encodeStripePaymentMethodDetailsPix)
+	codec.EncodePresent(e, `,"promptpay":`, v.Promptpay, encodeStripePaymentMethodDetailsPromptpay)
 	if len(v.Qris) != 0 {
 		codec.EncodeRaw(e, `,"qris":`, &v.Qris)
 	}
-	if v.Rechnung != nil {
-		encodeStripePaymentMethodDetailsRechnung(e, `,"rechnung":`, v.Rechnung)
-	}
-	if v.RevolutPay != nil {
-		encodeStripePaymentMethodDetailsRevolutPay(e, `,"revolut_pay":`, v.RevolutPay)
-	}
-	if v.SamsungPay != nil {
-		encodeStripePaymentMethodDetailsSamsungPay(e, `,"samsung_pay":`, v.SamsungPay)
-	}
-	if v.Satispay != nil {
-		encodeStripePaymentMethodDetailsSatispay(e, `,"satispay":`, v.Satispay)
-	}
-	if v.Scalapay != nil {
-		encodeStripePaymentMethodDetailsScalapay(e, `,"scalapay":`, v.Scalapay)
-	}
-	if v.SEPACreditTransfer != nil {
-		encodeStripePaymentMethodDetailsSEPACreditTransfer(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer)
-	}
-	if v.SEPADebit != nil {
-		encodeStripePaymentMethodDetailsSEPADebit(e, `,"sepa_debit":`, v.SEPADebit)
-	}
+	codec.EncodePresent(e, `,"rechnung":`, v.Rechnung, encodeStripePaymentMethodDetailsRechnung)
+	codec.EncodePresent(e, `,"revolut_pay":`, v.RevolutPay, encodeStripePaymentMethodDetailsRevolutPay)
+	codec.EncodePresent(e, `,"samsung_pay":`, v.SamsungPay, encodeStripePaymentMethodDetailsSamsungPay)
+	codec.EncodePresent(e, `,"satispay":`, v.Satispay, encodeStripePaymentMethodDetailsSatispay)
+	codec.EncodePresent(e, `,"scalapay":`, v.Scalapay, encodeStripePaymentMethodDetailsScalapay)
+	codec.EncodePresent(e, `,"sepa_credit_transfer":`, v.SEPACreditTransfer, encodeStripePaymentMethodDetailsSEPACreditTransfer)
+	codec.EncodePresent(e, `,"sepa_debit":`, v.SEPADebit, encodeStripePaymentMethodDetailsSEPADebit)
 	if len(v.Shopeepay) != 0 {
 		codec.EncodeRaw(e, `,"shopeepay":`, &v.Shopeepay)
 	}
-	if v.Sofort != nil {
-		encodeStripePaymentMethodDetailsSofort(e, `,"sofort":`, v.Sofort)
-	}
+	codec.EncodePresent(e, `,"sofort":`, v.Sofort, encodeStripePaymentMethodDetailsSofort)
 	if len(v.StripeAccount) != 0 {
 		codec.EncodeRaw(e, `,"stripe_account":`, &v.StripeAccount)
 	}
-	if v.StripeBalance != nil {
-		encodeStripePaymentMethodDetailsStripeBalance(e, `,"stripe_balance":`, v.StripeBalance)
-	}
-	if v.Sunbit != nil {
-		encodeStripePaymentMethodDetailsSunbit(e, `,"sunbit":`, v.Sunbit)
-	}
-	if v.Swish != nil {
-		encodeStripePaymentMethodDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.Twint != nil {
-		encodeStripePaymentMethodDetailsTwint(e, `,"twint":`, v.Twint)
-	}
+	codec.EncodePresent(e, `,"stripe_balance":`, v.StripeBalance, encodeStripePaymentMethodDetailsStripeBalance)
+	codec.EncodePresent(e, `,"sunbit":`, v.Sunbit, encodeStripePaymentMethodDetailsSunbit)
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeStripePaymentMethodDetailsSwish)
+	codec.EncodePresent(e, `,"twint":`, v.Twint, encodeStripePaymentMethodDetailsTwint)
 	e.String(`,"type":`, v.Type)
-	if v.Upi != nil {
-		encodeStripePaymentMethodDetailsUpi(e, `,"upi":`, v.Upi)
-	}
-	if v.UsBankAccount != nil {
-		encodeStripePaymentMethodDetailsUsBankAccount(e, `,"us_bank_account":`, v.UsBankAccount)
-	}
+	codec.EncodePresent(e, `,"upi":`, v.Upi, encodeStripePaymentMethodDetailsUpi)
+	codec.EncodePresent(e, `,"us_bank_account":`, v.UsBankAccount, encodeStripePaymentMethodDetailsUsBankAccount)
 	if len(v.Wechat) != 0 {
 		codec.EncodeRaw(e, `,"wechat":`, &v.Wechat)
 	}
-	if v.WechatPay != nil {
-		encodeStripePaymentMethodDetailsWechatPay(e, `,"wechat_pay":`, v.WechatPay)
-	}
+	codec.EncodePresent(e, `,"wechat_pay":`, v.WechatPay, encodeStripePaymentMethodDetailsWechatPay)
 	if len(v.Zip) != 0 {
 		codec.EncodeRaw(e, `,"zip":`, &v.Zip)
 	}
@@ -2331,10 +2183,6 @@ func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodD
 }
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -2361,10 +2209,6 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stri
 }
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -2397,21 +2241,13 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
 	e.Close(start)
 }
@@ -2440,17 +2276,9 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -2471,10 +2299,6 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -2495,14 +2319,8 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *strip
 }
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerID != nil {
-		codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -2524,14 +2342,8 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Installments != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e, `,"installments":`, v.Installments)
-	}
+	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -2550,10 +2362,6 @@ func decodeStripePaymentMethodDetailsAlma(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"count":`, v.Count)
 	e.Close(start)
@@ -2571,14 +2379,8 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 }
 
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -2597,14 +2399,8 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -2623,15 +2419,9 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder
 }
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if !v.BrandProduct.IsZero() {
-		payload.EncodeNullable(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
 	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
@@ -2664,20 +2454,12 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe
 }
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -2701,14 +2483,8 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.Pay
 }
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -2736,10 +2512,6 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -2778,10 +2550,6 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -2799,10 +2567,6 @@ func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -2823,10 +2587,6 @@ func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	e.Close(start)
@@ -2844,10 +2604,6 @@ func decodeStripePaymentMethodDetailsBlik(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsBoleto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBoleto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"tax_id":`, v.TaxID)
 	e.Close(start)
@@ -2865,66 +2621,34 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	if !v.AmountRequested.IsZero() {
-		payload.EncodeNullable(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
-	}
+	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.DecrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e, `,"decremental_authorization":`, v.DecrementalAuthorization)
-	}
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	if v.ExtendedAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e, `,"extended_authorization":`, v.ExtendedAuthorization)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if v.IncrementalAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e, `,"incremental_authorization":`, v.IncrementalAuthorization)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
+	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	if !v.Moto.IsZero() {
-		payload.EncodeNullable(e, `,"moto":`, &v.Moto, codec.EncodeBool)
-	}
-	if v.Multicapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e, `,"multicapture":`, v.Multicapture)
-	}
+	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec.EncodeBool)
+	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	if !v.NetworkToken.IsZero() {
-		payload.EncodeNullable(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	}
+	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
-	if v.Overcapture != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e, `,"overcapture":`, v.Overcapture)
-	}
-	if v.PartialAuthorization != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e, `,"partial_authorization":`, v.PartialAuthorization)
-	}
+	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
+	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
 	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
 	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
@@ -3031,10 +2755,6 @@ func decodeStripePaymentMethodDetailsCardChecks(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -3052,10 +2772,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -3073,10 +2789,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -3142,10 +2854,6 @@ func decodeStripePaymentMethodDetailsCardInstallmentsPlan(d *codec.Decoder, v *s
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -3180,10 +2888,6 @@ func decodeStripePaymentMethodDetailsCardNetworkToken(d *codec.Decoder, v *strip
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"maximum_amount_capturable":`, v.MaximumAmountCapturable)
 	e.String(`,"status":`, string(v.Status))
@@ -3204,10 +2908,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpri
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"status":`, string(v.Status))
 	e.Close(start)
@@ -3233,9 +2933,7 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *stri
 	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
 	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
 	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	if v.ExemptionIndicatorApplied != nil {
-		codec.EncodePointer(e, `,"exemption_indicator_applied":`, &v.ExemptionIndicatorApplied, codec.EncodeBool)
-	}
+	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
 	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
 	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -3284,19 +2982,13 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
-	if v.Link != nil {
-		encodeStripePaymentMethodDetailsCardWalletLink(e, `,"link":`, v.Link)
-	}
-	if v.Masterpass != nil {
-		encodeStripePaymentMethodDetailsCardWalletMasterpass(e, `,"masterpass":`, v.Masterpass)
-	}
+	codec.EncodePresent(e, `,"link":`, v.Link, encodeStripePaymentMethodDetailsCardWalletLink)
+	codec.EncodePresent(e, `,"masterpass":`, v.Masterpass, encodeStripePaymentMethodDetailsCardWalletMasterpass)
 	if len(v.SamsungPay) != 0 {
 		codec.EncodeRaw(e, `,"samsung_pay":`, &v.SamsungPay)
 	}
 	e.String(`,"type":`, string(v.Type))
-	if v.VisaCheckout != nil {
-		encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e, `,"visa_checkout":`, v.VisaCheckout)
-	}
+	codec.EncodePresent(e, `,"visa_checkout":`, v.VisaCheckout, encodeStripePaymentMethodDetailsCardWalletVisaCheckout)
 	e.Close(start)
 }
 
@@ -3328,10 +3020,6 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
@@ -3349,10 +3037,6 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -3379,10 +3063,6 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *s
 }
 
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
 	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
@@ -3409,52 +3089,34 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v 
 }
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	if v.CaptureBefore != nil {
-		codec.EncodePointer(e, `,"capture_before":`, &v.CaptureBefore, codec.EncodeInt)
-	}
+	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
-	if v.Wallet != nil {
-		encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e, `,"wallet":`, v.Wallet)
-	}
+	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
 }
 
@@ -3551,9 +3213,7 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -3593,10 +3253,6 @@ func decodeStripePaymentMethodDetailsCardPresentReceipt(d *codec.Decoder, v *str
 }
 
 func encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(e *codec.Encoder, key string, v *stripe.PaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
@@ -3614,10 +3270,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 }
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
@@ -3641,23 +3293,11 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.BuyerAddress != nil {
-		codec.EncodePointer(e, `,"buyer_address":`, &v.BuyerAddress, codec.EncodeString)
-	}
-	if v.Network != nil {
-		codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	}
-	if v.TokenCurrency != nil {
-		codec.EncodePointer(e, `,"token_currency":`, &v.TokenCurrency, codec.EncodeString)
-	}
-	if v.TransactionHash != nil {
-		codec.EncodePointer(e, `,"transaction_hash":`, &v.TransactionHash, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
+	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
+	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
+	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -3679,10 +3319,6 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
@@ -3703,10 +3339,6 @@ func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	e.String(`,"bank":`, string(v.Bank))
@@ -3730,10 +3362,6 @@ func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -3760,10 +3388,6 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -3781,22 +3405,12 @@ func decodeStripePaymentMethodDetailsGrabpay(d *codec.Decoder, v *stripe.Payment
 }
 
 func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	if v.BankCode != nil {
-		codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	}
-	if v.BankName != nil {
-		codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	}
-	if v.DisplayName != nil {
-		codec.EncodePointer(e, `,"display_name":`, &v.DisplayName, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
+	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
+	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -3820,10 +3434,6 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -3859,40 +3469,26 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if !v.Description.IsZero() {
-		payload.EncodeNullable(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
 	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	if !v.Iin.IsZero() {
-		payload.EncodeNullable(e, `,"iin":`, &v.Iin, codec.EncodeString)
-	}
-	if !v.Issuer.IsZero() {
-		payload.EncodeNullable(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
+	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
 	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
 	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -3952,9 +3548,7 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	if v.AccountType != nil {
-		codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
 	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
 	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
@@ -3994,10 +3588,6 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *
 }
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -4018,20 +3608,12 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
 	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
 	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4097,10 +3679,6 @@ func decodeStripeKlarnaAddress(d *codec.Decoder, v *stripe.KlarnaAddress) {
 }
 
 func encodeStripePaymentMethodDetailsKonbini(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKonbini) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e, `,"store":`, v.Store)
 	e.Close(start)
@@ -4139,10 +3717,6 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 }
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
@@ -4169,15 +3743,9 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.FundingSourceGroup != nil {
-		codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4195,10 +3763,6 @@ func decodeStripePaymentMethodDetailsLink(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsMobilepay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMobilepay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeInternalCard(e, `,"card":`, v.Card)
 	e.Close(start)
@@ -4249,10 +3813,6 @@ func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
 }
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -4273,10 +3833,6 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -4297,18 +3853,12 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	e.String(`,"last4":`, v.Last4)
 	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
 	e.Close(start)
@@ -4338,10 +3888,6 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
 	e.Close(start)
@@ -4359,10 +3905,6 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMet
 }
 
 func encodeStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -4386,10 +3928,6 @@ func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -4410,17 +3948,9 @@ func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
 }
@@ -4441,29 +3971,17 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
-	if !v.Shipping.IsZero() {
-		payload.EncodeNullable(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	}
+	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	if !v.VerifiedAddress.IsZero() {
-		payload.EncodeNullable(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
-	}
-	if !v.VerifiedEmail.IsZero() {
-		payload.EncodeNullable(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
-	}
-	if !v.VerifiedName.IsZero() {
-		payload.EncodeNullable(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
+	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
+	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4521,16 +4039,10 @@ func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSeller
 }
 
 func encodeStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
 	e.Close(start)
 }
@@ -4553,20 +4065,10 @@ func decodeStripePaymentMethodDetailsPayto(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPix) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.BankTransactionID.IsZero() {
-		payload.EncodeNullable(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
-	}
-	if !v.Fingerprint.IsZero() {
-		payload.EncodeNullable(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	}
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
+	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4586,10 +4088,6 @@ func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -4607,10 +4105,6 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
 	e.Close(start)
@@ -4628,14 +4122,8 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Funding != nil {
-		encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e, `,"funding":`, v.Funding)
-	}
+	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -4654,14 +4142,8 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Card != nil {
-		encodeStripePaymentMethodDetailsPassthroughCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
 	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
 	e.Close(start)
 }
@@ -4680,10 +4162,6 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decode
 }
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
@@ -4704,10 +4182,6 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.Paym
 }
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -4725,10 +4199,6 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -4746,10 +4216,6 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.Paymen
 }
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
 	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
@@ -4773,17 +4239,11 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
@@ -4814,10 +4274,6 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
@@ -4859,14 +4315,8 @@ func decodeStripePaymentMethodDetailsSofort(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsStripeBalance(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsStripeBalance) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if !v.Account.IsZero() {
-		payload.EncodeNullable(e, `,"account":`, &v.Account, codec.EncodeString)
-	}
+	payload.EncodePresent(e, `,"account":`, &v.Account, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4882,10 +4332,6 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
@@ -4903,10 +4349,6 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentM
 }
 
 func encodeStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
@@ -4930,14 +4372,8 @@ func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Mandate != nil {
-		codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -4953,10 +4389,6 @@ func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMe
 }
 
 func encodeStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
 	e.Close(start)
@@ -4974,17 +4406,11 @@ func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMeth
 }
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
 	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
 	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	if v.ExpectedDebitDate != nil {
-		codec.EncodePointer(e, `,"expected_debit_date":`, &v.ExpectedDebitDate, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
 	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
 	if !v.Mandate.IsZero() {
@@ -5023,18 +4449,10 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.P
 }
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	if v.Location != nil {
-		codec.EncodePointer(e, `,"location":`, &v.Location, codec.EncodeString)
-	}
-	if v.Reader != nil {
-		codec.EncodePointer(e, `,"reader":`, &v.Reader, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
 	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
 	e.Close(start)
 }
@@ -5057,10 +4475,6 @@ func decodeStripePaymentMethodDetailsWechatPay(d *codec.Decoder, v *stripe.Payme
 }
 
 func encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e *codec.Encoder, key string, v *stripe.PaymentFlowsPaymentIntentPresentmentDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	e.Int(`,"presentment_amount":`, v.PresentmentAmount)
 	e.String(`,"presentment_currency":`, v.PresentmentCurrency)
@@ -5081,14 +4495,8 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decoder, v
 }
 
 func encodeStripeRadarRadarOptions(e *codec.Encoder, key string, v *stripe.RadarRadarOptions) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Session != nil {
-		codec.EncodePointer(e, `,"session":`, &v.Session, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -5155,35 +4563,21 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
 	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	if v.Description != nil {
-		codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
-	}
-	if v.DestinationDetails != nil {
-		encodeStripeRefundDestinationDetails(e, `,"destination_details":`, v.DestinationDetails)
-	}
+	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	if v.FailureReason != nil {
-		codec.EncodePointer(e, `,"failure_reason":`, &v.FailureReason, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
 	e.String(`,"id":`, v.ID)
-	if v.InstructionsEmail != nil {
-		codec.EncodePointer(e, `,"instructions_email":`, &v.InstructionsEmail, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
-	if v.NextAction != nil {
-		encodeStripeRefundNextAction(e, `,"next_action":`, v.NextAction)
-	}
+	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	if v.PendingReason != nil {
-		codec.EncodePointer(e, `,"pending_reason":`, &v.PendingReason, codec.EncodeString)
-	}
-	if v.PresentmentDetails != nil {
-		encodeStripePaymentFlowsPaymentIntentPresentmentDetails(e, `,"presentment_details":`, v.PresentmentDetails)
-	}
+	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
 	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
@@ -5252,10 +4646,6 @@ func decodeStripeRefund(d *codec.Decoder, v *stripe.Refund) {
 }
 
 func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *stripe.RefundDestinationDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	if len(v.Affirm) != 0 {
 		codec.EncodeRaw(e, `,"affirm":`, &v.Affirm)
@@ -5275,69 +4665,43 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.AuBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"au_bank_transfer":`, &v.AuBankTransfer)
 	}
-	if v.Blik != nil {
-		encodeStripeRefundDestinationDetailsBlik(e, `,"blik":`, v.Blik)
-	}
-	if v.BrBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsBrBankTransfer(e, `,"br_bank_transfer":`, v.BrBankTransfer)
-	}
-	if v.Card != nil {
-		encodeStripeRefundDestinationDetailsCard(e, `,"card":`, v.Card)
-	}
+	codec.EncodePresent(e, `,"blik":`, v.Blik, encodeStripeRefundDestinationDetailsBlik)
+	codec.EncodePresent(e, `,"br_bank_transfer":`, v.BrBankTransfer, encodeStripeRefundDestinationDetailsBrBankTransfer)
+	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripeRefundDestinationDetailsCard)
 	if len(v.Cashapp) != 0 {
 		codec.EncodeRaw(e, `,"cashapp":`, &v.Cashapp)
 	}
-	if v.Crypto != nil {
-		encodeStripeRefundDestinationDetailsCrypto(e, `,"crypto":`, v.Crypto)
-	}
+	codec.EncodePresent(e, `,"crypto":`, v.Crypto, encodeStripeRefundDestinationDetailsCrypto)
 	if len(v.CustomerCashBalance) != 0 {
 		codec.EncodeRaw(e, `,"customer_cash_balance":`, &v.CustomerCashBalance)
 	}
 	if len(v.Eps) != 0 {
 		codec.EncodeRaw(e, `,"eps":`, &v.Eps)
 	}
-	if v.EuBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsEuBankTransfer(e, `,"eu_bank_transfer":`, v.EuBankTransfer)
-	}
-	if v.GbBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsGbBankTransfer(e, `,"gb_bank_transfer":`, v.GbBankTransfer)
-	}
+	codec.EncodePresent(e, `,"eu_bank_transfer":`, v.EuBankTransfer, encodeStripeRefundDestinationDetailsEuBankTransfer)
+	codec.EncodePresent(e, `,"gb_bank_transfer":`, v.GbBankTransfer, encodeStripeRefundDestinationDetailsGbBankTransfer)
 	if len(v.Giropay) != 0 {
 		codec.EncodeRaw(e, `,"giropay":`, &v.Giropay)
 	}
 	if len(v.Grabpay) != 0 {
 		codec.EncodeRaw(e, `,"grabpay":`, &v.Grabpay)
 	}
-	if v.IDBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsIDBankTransfer(e, `,"id_bank_transfer":`, v.IDBankTransfer)
-	}
-	if v.JpBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsJpBankTransfer(e, `,"jp_bank_transfer":`, v.JpBankTransfer)
-	}
+	codec.EncodePresent(e, `,"id_bank_transfer":`, v.IDBankTransfer, encodeStripeRefundDestinationDetailsIDBankTransfer)
+	codec.EncodePresent(e, `,"jp_bank_transfer":`, v.JpBankTransfer, encodeStripeRefundDestinationDetailsJpBankTransfer)
 	if len(v.Klarna) != 0 {
 		codec.EncodeRaw(e, `,"klarna":`, &v.Klarna)
 	}
-	if v.MbWay != nil {
-		encodeStripeRefundDestinationDetailsMbWay(e, `,"mb_way":`, v.MbWay)
-	}
-	if v.Multibanco != nil {
-		encodeStripeRefundDestinationDetailsMultibanco(e, `,"multibanco":`, v.Multibanco)
-	}
-	if v.MxBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsMxBankTransfer(e, `,"mx_bank_transfer":`, v.MxBankTransfer)
-	}
+	codec.EncodePresent(e, `,"mb_way":`, v.MbWay, encodeStripeRefundDestinationDetailsMbWay)
+	codec.EncodePresent(e, `,"multibanco":`, v.Multibanco, encodeStripeRefundDestinationDetailsMultibanco)
+	codec.EncodePresent(e, `,"mx_bank_transfer":`, v.MxBankTransfer, encodeStripeRefundDestinationDetailsMxBankTransfer)
 	if len(v.NzBankTransfer) != 0 {
 		codec.EncodeRaw(e, `,"nz_bank_transfer":`, &v.NzBankTransfer)
 	}
-	if v.P24 != nil {
-		encodeStripeRefundDestinationDetailsP24(e, `,"p24":`, v.P24)
-	}
+	codec.EncodePresent(e, `,"p24":`, v.P24, encodeStripeRefundDestinationDetailsP24)
 	if len(v.Paynow) != 0 {
 		codec.EncodeRaw(e, `,"paynow":`, &v.Paynow)
 	}
-	if v.Paypal != nil {
-		encodeStripeRefundDestinationDetailsPaypal(e, `,"paypal":`, v.Paypal)
-	}
+	codec.EncodePresent(e, `,"paypal":`, v.Paypal, encodeStripeRefundDestinationDetailsPaypal)
 	if len(v.Pix) != 0 {
 		codec.EncodeRaw(e, `,"pix":`, &v.Pix)
 	}
@@ -5350,19 +4714,13 @@ func encodeStripeRefundDestinationDetails(e *codec.Encoder, key string, v *strip
 	if len(v.Sofort) != 0 {
 		codec.EncodeRaw(e, `,"sofort":`, &v.Sofort)
 	}
-	if v.Swish != nil {
-		encodeStripeRefundDestinationDetailsSwish(e, `,"swish":`, v.Swish)
-	}
-	if v.ThBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsThBankTransfer(e, `,"th_bank_transfer":`, v.ThBankTransfer)
-	}
+	codec.EncodePresent(e, `,"swish":`, v.Swish, encodeStripeRefundDestinationDetailsSwish)
+	codec.EncodePresent(e, `,"th_bank_transfer":`, v.ThBankTransfer, encodeStripeRefundDestinationDetailsThBankTransfer)
 	if len(v.Twint) != 0 {
 		codec.EncodeRaw(e, `,"twint":`, &v.Twint)
 	}
 	e.String(`,"type":`, v.Type)
-	if v.UsBankTransfer != nil {
-		encodeStripeRefundDestinationDetailsUsBankTransfer(e, `,"us_bank_transfer":`, v.UsBankTransfer)
-	}
+	codec.EncodePresent(e, `,"us_bank_transfer":`, v.UsBankTransfer, encodeStripeRefundDestinationDetailsUsBankTransfer)
 	if len(v.WechatPay) != 0 {
 		codec.EncodeRaw(e, `,"wechat_pay":`, &v.WechatPay)
 	}
@@ -5458,10 +4816,6 @@ func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDest
 }
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -5485,10 +4839,6 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.Refund
 }
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5509,20 +4859,10 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.Reference != nil {
-		codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	}
-	if v.ReferenceStatus != nil {
-		codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
-	}
-	if v.ReferenceType != nil {
-		codec.EncodePointer(e, `,"reference_type":`, &v.ReferenceType, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
+	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -5545,10 +4885,6 @@ func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.Refund
 }
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	e.Close(start)
@@ -5566,10 +4902,6 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5590,10 +4922,6 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5614,10 +4942,6 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5638,10 +4962,6 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5662,10 +4982,6 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5686,10 +5002,6 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5710,10 +5022,6 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.
 }
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5734,10 +5042,6 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5758,10 +5062,6 @@ func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundD
 }
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	e.Close(start)
@@ -5779,10 +5079,6 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.Refu
 }
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
@@ -5806,10 +5102,6 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.Refun
 }
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5830,10 +5122,6 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
 	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
@@ -5854,14 +5142,8 @@ func decodeStripeRefundDestinationDetailsUsBankTransfer(d *codec.Decoder, v *str
 }
 
 func encodeStripeRefundNextAction(e *codec.Encoder, key string, v *stripe.RefundNextAction) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
-	if v.DisplayDetails != nil {
-		encodeStripeRefundNextActionDisplayDetails(e, `,"display_details":`, v.DisplayDetails)
-	}
+	codec.EncodePresent(e, `,"display_details":`, v.DisplayDetails, encodeStripeRefundNextActionDisplayDetails)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -5880,10 +5162,6 @@ func decodeStripeRefundNextAction(d *codec.Decoder, v *stripe.RefundNextAction) 
 }
 
 func encodeStripeRefundNextActionDisplayDetails(e *codec.Encoder, key string, v *stripe.RefundNextActionDisplayDetails) {
-	if v == nil {
-		e.Null(key)
-		return
-	}
 	start := e.Open(key)
 	encodeStripeEmailSent(e, `,"email_sent":`, &v.EmailSent)
 	e.Int(`,"expires_at":`, int64(v.ExpiresAt))
@@ -5929,21 +5207,11 @@ func encodeStripeShipping(e *codec.Encoder, key string, v *stripe.Shipping) {
 		return
 	}
 	start := e.Open(key)
-	if v.Address != nil {
-		encodeStripeAddress(e, `,"address":`, v.Address)
-	}
-	if !v.Carrier.IsZero() {
-		payload.EncodeNullable(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
-	}
-	if v.Name != nil {
-		codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	}
-	if !v.Phone.IsZero() {
-		payload.EncodeNullable(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	}
-	if !v.TrackingNumber.IsZero() {
-		payload.EncodeNullable(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
-	}
+	codec.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
+	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec.EncodeString)
+	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
 	e.Close(start)
 }
 
