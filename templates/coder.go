@@ -313,7 +313,7 @@ func (f *file) condition(field *coding.Field, x func() *jen.Statement) *jen.Stat
 	switch {
 	case field.Option.OmitEmpty && ok && array.Len() == 0:
 		return nil
-	case field.Option.OmitEmpty && field.Option.OmitZero:
+	case field.Option.OmitEmpty && field.Option.OmitZero && field.ZeroMethod != coding.ByValue:
 		return f.notEmpty(t, x).Op("&&").Add(f.notZero(t, field.ZeroMethod, x))
 	case field.Option.OmitEmpty:
 		return f.notEmpty(t, x)

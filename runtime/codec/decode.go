@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -298,7 +297,7 @@ func DecodeQuoted[T any](d *Decoder, v *T) {
 		return
 	}
 	q := quoted[T]{*v}
-	if err := json.Unmarshal(slices.Concat([]byte(`{"v":`), text, []byte(`}`)), &q); err != nil {
+	if err := d.unmarshal(slices.Concat([]byte(`{"v":`), text, []byte(`}`)), &q); err != nil {
 		d.unfit(text, err)
 		return
 	}

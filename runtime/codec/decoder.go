@@ -212,9 +212,17 @@ func (d *Decoder) JSON(v any) {
 	if text == nil {
 		return
 	}
-	if err := json.Unmarshal(text, v); err != nil {
+	if err := d.unmarshal(text, v); err != nil {
 		d.unfit(text, err)
 	}
+}
+
+// unmarshal is json.Unmarshal, or Unmarshal where integers may have fractions.
+func (d *Decoder) unmarshal(text []byte, v any) error {
+	if d.fractions {
+		return Unmarshal(text, v)
+	}
+	return json.Unmarshal(text, v)
 }
 
 // unfit fails the decoding of the value with this text, which was just read.

@@ -1,13 +1,11 @@
 package payload
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"reflect"
-	"strings"
+
+	"github.com/restaq/restaq/runtime/codec"
 )
 
 // ErrUnknownType says that an event package has no type for an event type. The
@@ -31,87 +29,7 @@ func Decode(eventType string, data []byte, target any) (any, error) {
 	return reflect.ValueOf(target).Elem().Interface(), nil
 }
 
-// maxReread bounds the bytes that Unmarshal reads again because of integers that
-// are written with a fraction.
-const maxReread = 64 << 20
-
 // Unmarshal is json.Unmarshal, except that an integer may be written with a
 // fraction or exponent that does not matter, as in 1.0 or 1e3: JSON Schema calls
 // them integers, and some providers' languages know no others.
-func Unmarshal(data []byte, v any) error {
-	err := json.Unmarshal(data, v)
-	for read := 0; err != nil && read < maxReread; read += len(data) {
-		plain := plainInteger(data, err)
-		if plain == nil {
-			return err
-		}
-		data = plain
-		// What is there already would be merged with what comes.
-		if target := reflect.ValueOf(v); target.Kind() == reflect.Pointer {
-			target.Elem().SetZero()
-		}
-		err = json.Unmarshal(data, v)
-	}
-	return err
-}
-
-// plainInteger returns data with the number that err refuses written as a plain
-// integer, nil if err is another error or the number is no integer that fits.
-func plainInteger(data []byte, err error) []byte {
-	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok || mismatch.Type == nil {
-		return nil
-	}
-	literal, ok := strings.CutPrefix(mismatch.Value, "number ")
-	if !ok || !strings.ContainsAny(literal, ".eE") || len(literal) > 64 {
-		return nil
-	}
-	switch mismatch.Type.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-	default:
-		return nil
-	}
-	f, _, perr := big.ParseFloat(literal, 10, 256, big.ToNearestEven)
-	if perr != nil || !f.IsInt() || f.MantExp(nil) > 64 {
-		return nil
-	}
-	at := literalNear(data, literal, int(mismatch.Offset))
-	if at < 0 {
-		return nil
-	}
-	i, _ := f.Int(nil)
-	return bytes.Join([][]byte{data[:at], data[at+len(literal):]}, []byte(i.String()))
-}
-
-// literalNear returns where a number stands in data, as near to offset as can
-// be, or -1. Whether an error's offset is that of a value's begin or end differs
-// between versions of encoding/json.
-func literalNear(data []byte, literal string, offset int) int {
-	best := -1
-	for from := max(0, offset-2*len(literal)-16); ; {
-		i := bytes.Index(data[from:], []byte(literal))
-		if i < 0 || best >= 0 && from+i > offset+len(literal) {
-			return best
-		}
-		at := from + i
-		from = at + 1
-		if end := at + len(literal); at > 0 && inNumber(data[at-1]) || end < len(data) && inNumber(data[end]) {
-			continue
-		}
-		if best < 0 || distance(at, offset, len(literal)) < distance(best, offset, len(literal)) {
-			best = at
-		}
-	}
-}
-
-// distance is how far offset is from a literal's begin or end.
-func distance(at, offset, length int) int {
-	return min(max(at-offset, offset-at), max(at+length-offset, offset-at-length))
-}
-
-// inNumber reports whether a digit beside c is part of a longer number, or of a
-// string.
-func inNumber(c byte) bool {
-	return c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E' || c == '"'
-}
+func Unmarshal(data []byte, v any) error { return codec.Unmarshal(data, v) }

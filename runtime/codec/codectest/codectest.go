@@ -68,6 +68,14 @@ func Fuzz(f *testing.F, cases ...Case) {
 	})
 }
 
+// Text compares decoding a text, and encoding what it gives.
+func (c Case) Text(text string) error { return c.check([]byte(text)) }
+
+// Value compares encoding *v.
+func Value[T any](encode func(e *codec.Encoder, key string, v *T), v *T) error {
+	return comparison[T]{appendTo: codec.Appender(encode)}.encode(v)
+}
+
 // round compares on one random value, and on damaged forms of its text.
 func (c Case) round(seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 2))

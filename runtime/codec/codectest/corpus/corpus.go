@@ -348,7 +348,7 @@ func generics(ctx context.Context, v List[Pair[string, int]], w Alias[*Leaf]) (P
 }
 
 //restaq:step
-func slices(ctx context.Context, v []Leaf, w map[string][]int, x [2]Leaf, y **int) (map[int][]Leaf, error) {
+func sliced(ctx context.Context, v []Leaf, w map[string][]int, x [2]Leaf, y **int) (map[int][]Leaf, error) {
 	return nil, nil
 }
 

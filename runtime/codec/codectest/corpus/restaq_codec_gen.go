@@ -33,7 +33,7 @@ var _ func(context.Context, *Node, Tree, Forest) (Peer, error) = nodes // signat
 
 var _ func(context.Context, List[Pair[string, int]], map[string]List[*Leaf]) (Pair[Word, List[foreign.Open]], error) = generics // signature changed: run go generate
 
-var _ func(context.Context, []Leaf, map[string][]int, [2]Leaf, **int) (map[int][]Leaf, error) = slices // signature changed: run go generate
+var _ func(context.Context, []Leaf, map[string][]int, [2]Leaf, **int) (map[int][]Leaf, error) = sliced // signature changed: run go generate
 
 var _ func(context.Context, Nothing, any, struct {
 	A int `json:"a"`
@@ -439,9 +439,9 @@ var genericsCodec = restaq.Codec[genericsIn, Pair[Word, List[foreign.Open]]]{
 	Shape:     "44c7518df0338732",
 }
 
-var slicesCodec = restaq.Codec[slicesIn, map[int][]Leaf]{
-	AppendIn:  codec.Appender(encodeSlicesIn),
-	DecodeIn:  codec.Reader(decodeSlicesIn),
+var slicedCodec = restaq.Codec[slicedIn, map[int][]Leaf]{
+	AppendIn:  codec.Appender(encodeSlicedIn),
+	DecodeIn:  codec.Reader(decodeSlicedIn),
 	AppendOut: codec.Appender(encodeLeafSliceByInt),
 	DecodeOut: codec.Reader(decodeLeafSliceByInt),
 	Shape:     "a6c53864f92668ff",
@@ -589,7 +589,7 @@ func decodeGenericsIn(d *codec.Decoder, in *genericsIn) {
 	d.Token(']')
 }
 
-func encodeSlicesIn(e *codec.Encoder, key string, in *slicesIn) {
+func encodeSlicedIn(e *codec.Encoder, key string, in *slicedIn) {
 	start := e.Open(key)
 	encodeLeafSlice(e, ",", &in.v)
 	encodeIntSliceByString(e, ",", &in.w)
@@ -598,7 +598,7 @@ func encodeSlicesIn(e *codec.Encoder, key string, in *slicesIn) {
 	e.CloseArray(start)
 }
 
-func decodeSlicesIn(d *codec.Decoder, in *slicesIn) {
+func decodeSlicedIn(d *codec.Decoder, in *slicedIn) {
 	d.Token('[')
 	decodeLeafSlice(d, &in.v)
 	d.Token(',')
@@ -830,7 +830,7 @@ func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	if !v.Maybe.IsZero() {
 		encodeForeignMaybe(e, `,"maybe":`, &v.Maybe)
 	}
-	if len(v.Both) != 0 && v.Both != nil {
+	if len(v.Both) != 0 {
 		codec.EncodeMap(e, `,"both":`, &v.Both, codec.EncodeInt)
 	}
 	if !codec.IsZero(&v.Struct) {

@@ -24,7 +24,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 		payloadsDef.Bind(struct{}{}),
 		nodesDef.Bind(struct{}{}),
 		genericsDef.Bind(struct{}{}),
-		slicesDef.Bind(struct{}{}),
+		slicedDef.Bind(struct{}{}),
 		nothingDef.Bind(struct{}{}),
 		basicsDef.Bind(struct{}{}),
 	)
@@ -75,9 +75,9 @@ func genericsStep(ctx context.Context, v List[Pair[string, int]], w Alias[*Leaf]
 	return genericsDef.Run(ctx, struct{}{}, genericsIn{v, w})
 }
 
-// slicesStep runs slices as step "slices".
-func slicesStep(ctx context.Context, v []Leaf, w map[string][]int, x [2]Leaf, y **int) (map[int][]Leaf, error) {
-	return slicesDef.Run(ctx, struct{}{}, slicesIn{v, w, x, y})
+// slicedStep runs sliced as step "sliced".
+func slicedStep(ctx context.Context, v []Leaf, w map[string][]int, x [2]Leaf, y **int) (map[int][]Leaf, error) {
+	return slicedDef.Run(ctx, struct{}{}, slicedIn{v, w, x, y})
 }
 
 // nothingStep runs nothing as step "nothing".
@@ -227,21 +227,21 @@ var genericsDef = restaq.Step[struct{}, genericsIn, Pair[Word, List[foreign.Open
 	Codec: genericsCodec,
 }
 
-// slicesIn are the inputs of slices.
-type slicesIn struct {
+// slicedIn are the inputs of sliced.
+type slicedIn struct {
 	v []Leaf
 	w map[string][]int
 	x [2]Leaf
 	y **int
 }
 
-var slicesDef = restaq.Step[struct{}, slicesIn, map[int][]Leaf]{
-	Name: "slices",
-	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.slices",
-	Call: func(ctx context.Context, _ struct{}, in slicesIn) (map[int][]Leaf, error) {
-		return slices(ctx, in.v, in.w, in.x, in.y)
+var slicedDef = restaq.Step[struct{}, slicedIn, map[int][]Leaf]{
+	Name: "sliced",
+	Func: "github.com/restaq/restaq/runtime/codec/codectest/corpus.sliced",
+	Call: func(ctx context.Context, _ struct{}, in slicedIn) (map[int][]Leaf, error) {
+		return sliced(ctx, in.v, in.w, in.x, in.y)
 	},
-	Codec: slicesCodec,
+	Codec: slicedCodec,
 }
 
 // nothingIn are the inputs of nothing.
