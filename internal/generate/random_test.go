@@ -15,7 +15,7 @@ import (
 
 // randomTypes is for how many random types codecs are generated, besides the
 // structs inside them.
-const randomTypes = 100
+const randomTypes = 60
 
 // TestCodecsOfRandomTypes generates codecs for types made at random, builds
 // them, and compares them with encoding/json on random values and on damaged
