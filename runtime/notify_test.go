@@ -190,24 +190,31 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 		store := &notified{Store: inner, told: make(chan restaq.Notice, 1000)}
 		cfg := quick()
 		cfg.Concurrency, cfg.Poll = 1, time.Hour
-		entered, release := make(chan string, 100), newGate()
+		entered, release := make(chan string, 100), make(chan bool, 100)
 		var held atomic.Bool
 		rt, stop := start(t, store, cfg, on("h", func(ctx context.Context, e restaq.Event) error {
 			if !held.Load() {
 				return nil
 			}
 			entered <- e.ID
-			return release.pass(ctx)
+			<-release
+			return nil
 		}))
-		inner.arm(t, rt) // no claim is under way any more
+		inner.arm(t, rt)
 		held.Store(true)
-		rt.Flush()
-		for len(store.told) > 0 {
-			<-store.told
+		var first restaq.Execution
+		for begun := inner.begun.Load(); ; release <- true {
+			rt.Flush()
+			for len(store.told) > 0 {
+				<-store.told
+			}
+			first = deliver(t, rt, newEvent()) // this process has a slot for it
+			<-entered
+			rt.Flush()
+			if inner.begun.Load() > begun {
+				break // else a claim was under way, and has taken it
+			}
 		}
-		first := deliver(t, rt, newEvent()) // this process has a slot for it
-		<-entered
-		rt.Flush()
 		if n := len(store.told); n != 0 {
 			t.Errorf("%d notices of work that this process has begun: %+v", n, <-store.told)
 		}
@@ -215,7 +222,8 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 		if n := <-store.told; len(n.Handlers) != 1 || n.Handlers[0] != "h" {
 			t.Errorf("told %+v, want the handler's work", n)
 		}
-		release.open()
+		release <- true
+		release <- true
 		wait(t, rt, first.ID, "completed")
 		wait(t, rt, second.ID, "completed")
 		rt.Flush()
