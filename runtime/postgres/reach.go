@@ -104,6 +104,8 @@ func setSession(config *pgx.ConnConfig, settings []setting) {
 				return err
 			}
 		}
+		ctx, cancel := context.WithTimeout(ctx, dialLimit) // a pool waits for ever
+		defer cancel()
 		return conn.Exec(ctx, script).Close()
 	}
 }

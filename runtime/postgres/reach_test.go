@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/restaq/restaq/internal/pgtest"
@@ -191,6 +192,48 @@ func TestTheMakingOfAConnectionIsBounded(t *testing.T) {
 	case err := <-ended:
 		if err == nil {
 			t.Error("opened")
+		}
+	case <-time.After(dialLimit + 20*time.Second):
+		t.Error("it waits for ever")
+	}
+}
+
+// So is one that takes the connection and then falls silent: whoever waits for
+// it would keep a place in its pool for ever.
+func TestTheBeginningOfASessionIsBounded(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		server := pgproto3.NewBackend(conn, conn)
+		if _, err := server.ReceiveStartupMessage(); err == nil {
+			server.Send(&pgproto3.AuthenticationOk{})
+			server.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+			_ = server.Flush()
+		}
+	}()
+	url := "postgres://user:password@" + listener.Addr().String() + "/db?sslmode=disable"
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setReach(config, url)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := pgx.ConnectConfig(context.Background(), config)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("connected")
 		}
 	case <-time.After(dialLimit + 20*time.Second):
 		t.Error("it waits for ever")
