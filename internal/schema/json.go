@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -21,11 +22,11 @@ func ParseJSON(file string, data []byte) (*Node, *Problem) {
 	n, err := p.value("", 0)
 	if err == nil {
 		if p.space(); p.pos < len(data) {
-			err = p.fault("more than one JSON value")
+			err = errors.New("more than one JSON value")
 		}
 	}
 	if err != nil {
-		return nil, &Problem{Position: p.at("", p.pos), Message: "not JSON: " + err.Error()}
+		return nil, &Problem{Position: p.at(p.within, p.pos), Message: "not JSON: " + err.Error()}
 	}
 	return n, nil
 }
@@ -41,18 +42,18 @@ type jsonParser struct {
 	line      int // its line's number, from 0
 
 	names map[string]string // of members: few strings stand for many
-}
 
-// fault is an error at pos.
-func (p *jsonParser) fault(format string, args ...any) error { return fmt.Errorf(format, args...) }
+	within string // pointer of the innermost value that an error lies in
+	failed bool
+}
 
 // unexpected is the error that what stands at pos is not what should.
 func (p *jsonParser) unexpected(want string) error {
 	if p.pos >= len(p.data) {
-		return p.fault("it ends where %s should stand", want)
+		return fmt.Errorf("it ends where %s should stand", want)
 	}
 	r, _ := utf8.DecodeRune(p.data[p.pos:])
-	return p.fault("%q stands where %s should", r, want)
+	return fmt.Errorf("%q stands where %s should", r, want)
 }
 
 func (p *jsonParser) space() {
@@ -78,7 +79,8 @@ func (p *jsonParser) next() byte {
 // value reads the next value, which stands at pointer.
 func (p *jsonParser) value(pointer string, depth int) (*Node, error) {
 	if depth > maxDepth {
-		return nil, p.fault("nested more than %d deep", maxDepth)
+		p.failed, p.within = true, pointer
+		return nil, fmt.Errorf("nested more than %d deep", maxDepth)
 	}
 	c := p.next()
 	n := &Node{Position: p.at(pointer, p.pos)}
@@ -98,6 +100,9 @@ func (p *jsonParser) value(pointer string, depth int) (*Node, error) {
 		n.Text, err = p.number()
 	default:
 		err = p.word(n)
+	}
+	if err != nil && !p.failed {
+		p.failed, p.within = true, pointer
 	}
 	return n, err
 }
@@ -159,7 +164,7 @@ func (p *jsonParser) members(n *Node, depth int) error {
 		}
 		if !seen.add(n.Members, name) {
 			p.pos = start
-			return p.fault("member %q stands twice in one object", name)
+			return fmt.Errorf("member %q stands twice in one object", name)
 		}
 		if p.next() != ':' {
 			return p.unexpected("a colon")
@@ -230,7 +235,7 @@ func (p *jsonParser) text(start int, escaped bool) (string, error) {
 	raw := p.data[start+1 : p.pos-1]
 	if !utf8.Valid(raw) {
 		p.pos = start
-		return "", p.fault("a string that is not UTF-8")
+		return "", errors.New("a string that is not UTF-8")
 	}
 	if !escaped {
 		if s, ok := p.names[string(raw)]; ok {
@@ -245,7 +250,7 @@ func (p *jsonParser) text(start int, escaped bool) (string, error) {
 	var s string
 	if err := json.Unmarshal(p.data[start:p.pos], &s); err != nil {
 		p.pos = start
-		return "", p.fault("%w", err)
+		return "", err
 	}
 	return s, nil
 }
@@ -264,7 +269,7 @@ func (p *jsonParser) number() (string, error) {
 	text := p.data[start:p.pos]
 	if !json.Valid(text) {
 		p.pos = start
-		return "", p.fault("%q is not a number", text)
+		return "", fmt.Errorf("%q is not a number", text)
 	}
 	return string(text), nil
 }
