@@ -86,7 +86,7 @@ func webhookTypes(w schema.Webhook) []string {
 			return values
 		}
 	}
-	return []string{w.Key}
+	return []string{strings.Trim(w.Key, "/")} // some write keys as paths
 }
 
 // texts returns the strings that an object admits as the member name, or none if
