@@ -31,4 +31,16 @@
 // package says. An optional slice or map is nil when absent, and empty when it
 // came empty; a required one that is null is nil. Only types that an event
 // reaches are written.
+//
+// # Names
+//
+// Users compile against the names, so a name that was given stays: the package
+// from before is read first (earlier). What is new is named after its own place in
+// the schemas, and chooses among what is left.
+//
+// # Validate
+//
+// Decoding is tolerant. What the schemas say beyond Go types, and all that they
+// say strictly, goes into the package as a table that runtime/validate reads
+// (tabler).
 package events

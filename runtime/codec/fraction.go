@@ -62,25 +62,22 @@ func plainInteger(data []byte, err error) []byte {
 	return bytes.Join([][]byte{data[:at], data[at+len(literal):]}, []byte(i.String()))
 }
 
-// literalNear returns where a number stands in data, as near to offset as can
-// be, or -1. Whether an error's offset is that of a value's begin or end differs
-// between versions of encoding/json.
+// literalNear returns where the number stands in data that begins or ends at
+// offset, or one byte beside it, or -1. Whether an error's offset is that of a
+// value's begin or end differs between versions of encoding/json. A number
+// elsewhere is left alone, whether it reads the same or not: offsets of errors from
+// values' own methods are those in the value.
 func literalNear(data []byte, literal string, offset int) int {
-	best := -1
-	for from := max(0, offset-2*len(literal)-16); ; {
-		i := bytes.Index(data[from:], []byte(literal))
-		if i < 0 || best >= 0 && from+i > offset+len(literal) {
-			return best
-		}
-		at := from + i
-		from = at + 1
-		if end := at + len(literal); at > 0 && inNumber(data[at-1]) || end < len(data) && inNumber(data[end]) {
+	for from := max(0, offset-len(literal)-1); from <= offset+1; from++ {
+		end := from + len(literal)
+		if end > len(data) || string(data[from:end]) != literal || distance(from, offset, len(literal)) > 1 {
 			continue
 		}
-		if best < 0 || distance(at, offset, len(literal)) < distance(best, offset, len(literal)) {
-			best = at
+		if (from == 0 || !inNumber(data[from-1])) && (end == len(data) || !inNumber(data[end])) {
+			return from
 		}
 	}
+	return -1
 }
 
 // distance is how far offset is from a literal's begin or end.

@@ -3,6 +3,7 @@ package payload_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -177,7 +178,7 @@ func TestDecodeReturnsTheStruct(t *testing.T) {
 
 // Whatever bytes come, decoding neither panics nor changes a value that it took.
 func FuzzUnmarshal(f *testing.F) {
-	for _, s := range []string{`null`, `"x"`, `{"id":"a"}`, `{"id":{"id":1}}`, `1.0`, `[1]`, `tru`, ` 1 `, `{"a":"\\","id":"\""}`, "\"\xff\""} {
+	for _, s := range []string{`null`, `"x"`, `{"id":"a"}`, `{"id":{"id":1}}`, `1.0`, `[1]`, `{"":"a","plain":"b","more":1.0}`, `["a",1e3,["x"],1.0]`, `{"i":1.0,"n":1.0}`, `tru`, ` 1 `, `{"a":"\\","id":"\""}`, "\"\xff\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -185,6 +186,12 @@ func FuzzUnmarshal(f *testing.F) {
 		check[payload.Nullable[payload.Number]](t, data)
 		check[payload.Number](t, data)
 		check[payload.Time](t, data)
+		check[payload.Unknown](t, data)
+		var c counts
+		if err := payload.Unmarshal(data, &c); err == nil && json.Unmarshal(data, new(any)) != nil {
+			t.Fatalf("%q is no JSON, and taken", data)
+		}
+		checkObject(t, data)
 	})
 }
 
@@ -212,5 +219,31 @@ func check[T comparable](t *testing.T, data []byte) {
 		_, _ = v.Parse()
 	case payload.Expandable[customer]:
 		_, _ = v.Object()
+	}
+}
+
+// checkObject holds structs with methods of their own to the same.
+func checkObject(t *testing.T, data []byte) {
+	type plain oddly
+	odd := payload.Odd{Tag: "odd:Empty", Name: ""}
+	var v, w oddly
+	if payload.DecodeExtra(data, (*plain)(&v), &v.Extra, odd) == nil {
+		out, err := payload.EncodeExtra(plain(v), v.Extra, odd)
+		if err != nil || !json.Valid(out) {
+			t.Fatalf("%q became %q, %v", data, out, err)
+		}
+		if err := payload.DecodeExtra(out, (*plain)(&w), &w.Extra, odd); err != nil || !reflect.DeepEqual(v, w) {
+			t.Fatalf("%q became %q, and that %+v: %v", data, out, w, err)
+		}
+	}
+	var three triple
+	if payload.DecodeTuple(data, &three.Rest, &three.A, &three.B, &three.C) == nil {
+		if out, err := payload.EncodeTuple(three.Rest, three.A, three.B, three.C); err != nil || !json.Valid(out) {
+			t.Fatalf("%q became %q, %v", data, out, err)
+		}
+	}
+	var one animal
+	if payload.DecodeVariant[other](data, &one) == nil {
+		_ = payload.Kind(data, "kind")
 	}
 }
