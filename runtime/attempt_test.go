@@ -48,7 +48,7 @@ func TestARestartThatIsCutOffKeepsWhatItCompleted(t *testing.T) {
 		if _, err := command.Restart(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
 		}
-		<-entered
+		await(t, entered)
 		if tree := inspect(t, command, e.ID).Tree(); !strings.Contains(tree, "Attempt 2 (restart, running)") {
 			t.Errorf("history:\n%s", tree)
 		}
@@ -105,9 +105,7 @@ func TestTheStepUnderWayTravelsWithARenewal(t *testing.T) {
 			return err
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		eventually(t, func() bool {
 			return strings.HasSuffix(inspect(t, rt, e.ID).Tree(), "└─ Attempt 1 (running)\n   └─ slow: running\n")
 		})

@@ -179,9 +179,7 @@ func TestADuplicateDoesNotWaitForTheFirstDelivery(t *testing.T) {
 		}))
 		event := newEvent()
 		first := deliver(t, rt, event)
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		for range 10 {
 			receipt, err := rt.Deliver(t.Context(), event)
 			if err != nil || !receipt.Duplicate || receipt.Executions[0].ID != first.ID || receipt.Executions[0].Status != restaq.Running {

@@ -129,7 +129,7 @@ func TestADeliveryUnderWayIsNotBegunTwice(t *testing.T) {
 		store.inserts = func() bool {
 			if inserts.Add(1) == 1 {
 				stored.open()
-				answer.pass(context.Background())
+				answer.pass(t.Context())
 				return false
 			}
 			return true
@@ -156,9 +156,7 @@ func TestADeliveryUnderWayIsNotBegunTwice(t *testing.T) {
 				}
 			}
 		}()
-		if err := stored.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, stored)
 		lost := newEvent()
 		_, err := rt.Deliver(t.Context(), lost)
 		for ; err == nil; _, err = rt.Deliver(t.Context(), lost) {
@@ -168,13 +166,13 @@ func TestADeliveryUnderWayIsNotBegunTwice(t *testing.T) {
 			t.Fatalf("Deliver = %v", err)
 		}
 		for range 3 { // the process has asked, and begun what it found
-			held := <-asked
+			held := await(t, asked)
 			if !slices.ContainsFunc(held, func(l restaq.Lease) bool { return l.Attempt == 1 && l.Token == 1 }) {
 				t.Errorf("held %v, want the delivery under way among them", held)
 			}
 		}
 		answer.open()
-		slow := <-delivered
+		slow := await(t, delivered)
 		wait(t, rt, slow.ID, "completed")
 		runs.want(t, map[string]int{slow.Event.ID: 1})
 		receipt, err := rt.Deliver(t.Context(), lost)
@@ -202,9 +200,7 @@ func TestLeasesInDoubtAreGivenBackByACleanStop(t *testing.T) {
 			once.Do(lost.open)
 			return true
 		}}, cfg, part)
-		if err := lost.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, lost)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -268,9 +264,8 @@ func TestNoHandlerStarvesAnother(t *testing.T) {
 func TestAProcessThatSleptStartsNoStepUnderALeaseThatRanOut(t *testing.T) {
 	eachStore(t, func(t *testing.T, open func() restaq.Store) {
 		var slept atomic.Int64
-		cfg := quick()
-		cfg.Lease = time.Hour
-		cfg.Poll = time.Hour
+		cfg := leased()
+		cfg.Concurrency = 1 // it must not take its own execution over
 		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		entered, awake := newGate(), newGate()
 		var runs counter
@@ -287,13 +282,11 @@ func TestAProcessThatSleptStartsNoStepUnderALeaseThatRanOut(t *testing.T) {
 			return err
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		takeOver(t, store, e.ID)
 		slept.Store(int64(2 * time.Hour))
 		awake.open()
-		if err := <-result; !errors.Is(err, restaq.ErrLeaseLost) {
+		if err := await(t, result); !errors.Is(err, restaq.ErrLeaseLost) {
 			t.Errorf("the step returned %v, want ErrLeaseLost", err)
 		}
 		runs.want(t, map[string]int{"s": 0})

@@ -76,9 +76,7 @@ func TestARetryThatJoinsAnAttemptWhichDoesNotCountReturns(t *testing.T) {
 		cfg.Attempts = 1 // and it was lost
 		slow := &joining{Store: open(), loading: newGate(), joined: newGate()}
 		rt, _ := start(t, slow, cfg, part)
-		if err := slow.loading.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, slow.loading)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		if got, err := rt.Retry(ctx, e.ID); err != nil || !got.Dead() || got.Attempts != 1 {
@@ -102,14 +100,12 @@ func TestCancelIsFinal(t *testing.T) {
 			return nil // another
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		got, err := rt.Cancel(t.Context(), e.ID)
 		if err != nil || got.Status != restaq.Cancelled {
 			t.Fatalf("cancel: %+v, %v", got, err)
 		}
-		if err := <-cause; !errors.Is(err, restaq.ErrCancelled) {
+		if err := await(t, cause); !errors.Is(err, restaq.ErrCancelled) {
 			t.Errorf("the step's context ended with %v, want ErrCancelled", err)
 		}
 		wait(t, rt, e.ID, "cancelled")
@@ -142,9 +138,7 @@ func TestCancelTakesEffectFromAnotherProcess(t *testing.T) {
 			return ctx.Err()
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		command, err := restaq.New(open(), quick())
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +149,7 @@ func TestCancelTakesEffectFromAnotherProcess(t *testing.T) {
 		if _, err := restaq.New(nil, restaq.Config{}); err == nil {
 			t.Error("a runtime without a store was made")
 		}
-		if err := <-ended; err == nil {
+		if err := await(t, ended); err == nil {
 			t.Error("the attempt's context did not end")
 		}
 		wait(t, rt, e.ID, "cancelled")
@@ -338,16 +332,14 @@ func TestADeliveryDoesNotWaitForAnAnnouncementLongerThanItsContext(t *testing.T)
 			_, err := rt.Deliver(t.Context(), newEvent())
 			first <- err
 		}()
-		if err := store.entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, store.entered)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := rt.Deliver(ctx, newEvent()); !errors.Is(err, context.Canceled) {
 			t.Errorf("second delivery: %v, want its context's error", err)
 		}
 		store.release.open()
-		if err := <-first; err != nil {
+		if err := await(t, first); err != nil {
 			t.Errorf("first delivery: %v", err)
 		}
 	})

@@ -175,9 +175,7 @@ func TestAnInsertWhoseAnswerWasLostIsBegunHere(t *testing.T) {
 		if _, err := rt.Deliver(t.Context(), restaq.Event{ID: "evt_lost", Type: "acme.order.created"}); err == nil {
 			t.Fatal("the answer was not lost")
 		}
-		if err := ran.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, ran)
 	})
 }
 

@@ -138,7 +138,7 @@ func deliver(t *testing.T, rt *restaq.Runtime, event restaq.Event) restaq.Execut
 // or "dead".
 func wait(t *testing.T, rt *restaq.Runtime, id, want string) restaq.Execution {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e, err := rt.Wait(ctx, id)
 	if err != nil {
@@ -166,10 +166,26 @@ func inspect(t *testing.T, rt *restaq.Runtime, id string) *restaq.History {
 	return h
 }
 
-// eventually looks until it is so, and fails the test after a while.
+// patience bounds each wait of a test: much more than a busy machine needs.
+const patience = time.Minute
+
+// await returns what arrives on ch, or the zero value once it is closed. Not
+// for synctest, in whose bubbles a hang shows by itself.
+func await[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(patience):
+		t.Fatal("it did not come to pass")
+		panic("unreachable")
+	}
+}
+
+// eventually looks until it is so.
 func eventually(t *testing.T, so func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !so() {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not come to pass")

@@ -21,9 +21,7 @@ func TestGuarantee7OneAttemptAtATime(t *testing.T) {
 			return release.pass(ctx)
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		other, _ := start(t, open(), quick(), on("h", func(context.Context, restaq.Event) error { runs.add("h"); return nil }))
 		// Retries in both processes join the attempt and get its result.
 		results := make(chan restaq.Execution, 8)
@@ -76,25 +74,18 @@ func TestGuarantee7AProcessThatLostItsLeaseRecordsNothing(t *testing.T) {
 			}
 			return err
 		}
-		cfg := quick()
-		cfg.Poll = time.Hour // it must not take its own execution over
+		cfg := leased()
+		cfg.Concurrency = 1 // it must not take its own execution over
 		store := open()
 		rt, _ := start(t, store, cfg, on("h", handler))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		// Another process takes it over: what a person's cancel and a
 		// take-over have in common is that the token is no longer good.
 		taken := takeOver(t, store, e.ID)
 		release.open()
-		select {
-		case got := <-cause:
-			if !errors.Is(got, restaq.ErrLeaseLost) {
-				t.Errorf("the handler's context ended with %v, want ErrLeaseLost", got)
-			}
-		case <-t.Context().Done():
-			t.Fatal("the handler did not go on")
+		if got := await(t, cause); !errors.Is(got, restaq.ErrLeaseLost) {
+			t.Errorf("the handler's context ended with %v, want ErrLeaseLost", got)
 		}
 		if _, err := store.Finish(t.Context(), taken, &restaq.Outcome{Status: restaq.Completed, Attempt: restaq.AttemptCompleted}); err != nil {
 			t.Fatal(err)
@@ -106,6 +97,8 @@ func TestGuarantee7AProcessThatLostItsLeaseRecordsNothing(t *testing.T) {
 	})
 }
 
+// takeOver takes an execution over from the process that runs it. That one has
+// a single slot and long leases: it claims nothing and renews nothing meanwhile.
 func takeOver(t *testing.T, store restaq.Store, id string) restaq.Lease {
 	t.Helper()
 	h, err := store.History(t.Context(), id)
@@ -116,7 +109,7 @@ func takeOver(t *testing.T, store restaq.Store, id string) restaq.Lease {
 	if lost, err := store.Renew(t.Context(), []restaq.Renewal{{Lease: lease}}, -time.Hour); err != nil || len(lost) > 0 {
 		t.Fatalf("let the lease run out: lost %v, %v", lost, err)
 	}
-	claimed, err := store.Claim(t.Context(), restaq.Claim{Owner: "another process", Lease: time.Hour, Handlers: []string{h.Execution.Handler}, Limit: 1})
+	claimed, err := store.Claim(t.Context(), restaq.Claim{Owner: "another process", Lease: 24 * time.Hour, Handlers: []string{h.Execution.Handler}, Limit: 1})
 	if err != nil || len(claimed) != 1 || claimed[0].Execution.ID != id {
 		t.Fatalf("take over: %+v, %v", claimed, err)
 	}

@@ -82,7 +82,7 @@ func TestWorkOfAnotherProcessStartsWithoutAPoll(t *testing.T) {
 
 		event := newEvent()
 		e := deliver(t, receiver, event)
-		if id := <-ran; id != event.ID {
+		if id := await(t, ran); id != event.ID {
 			t.Fatalf("ran %s", id)
 		}
 		attemptEnd(t, worker, e.ID, 1)
@@ -94,13 +94,13 @@ func TestWorkOfAnotherProcessStartsWithoutAPoll(t *testing.T) {
 			if _, err := wish(t.Context(), e.ID); err != nil {
 				t.Fatal(err)
 			}
-			<-ran
+			await(t, ran)
 			attemptEnd(t, worker, e.ID, n+2)
 		}
 		if _, err := command.Replay(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
 		}
-		<-ran
+		await(t, ran)
 	})
 }
 
@@ -115,9 +115,7 @@ func TestACancelIsHeardByTheProcessThatRuns(t *testing.T) {
 			return ctx.Err()
 		}))
 		e := deliver(t, worker, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		command, err := restaq.New(open(), quick())
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +123,7 @@ func TestACancelIsHeardByTheProcessThatRuns(t *testing.T) {
 		if _, err := command.Cancel(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-cause; !errors.Is(err, restaq.ErrCancelled) {
+		if err := await(t, cause); !errors.Is(err, restaq.ErrCancelled) {
 			t.Errorf("the attempt's context ended with %v", err)
 		}
 	})
@@ -159,7 +157,7 @@ func TestADeliveryInAUsersTransactionStartsWithoutAPoll(t *testing.T) {
 						t.Fatal(err)
 					}
 					if commit {
-						if id := <-ran; id != event.ID {
+						if id := await(t, ran); id != event.ID {
 							t.Errorf("ran %s, want %s", id, event.ID)
 						}
 					}
@@ -209,7 +207,7 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 				<-store.told
 			}
 			first = deliver(t, rt, newEvent()) // this process has a slot for it
-			<-entered
+			await(t, entered)
 			rt.Flush()
 			if inner.begun.Load() > begun {
 				break // else a claim was under way, and has taken it
@@ -219,7 +217,7 @@ func TestOnlyWorkThatThisProcessWillNotStartIsTold(t *testing.T) {
 			t.Errorf("%d notices of work that this process has begun: %+v", n, <-store.told)
 		}
 		second := deliver(t, rt, newEvent())
-		if n := <-store.told; len(n.Handlers) != 1 || n.Handlers[0] != "h" {
+		if n := await(t, store.told); len(n.Handlers) != 1 || n.Handlers[0] != "h" {
 			t.Errorf("told %+v, want the handler's work", n)
 		}
 		release <- true
@@ -249,16 +247,14 @@ func TestAnInterruptedExecutionIsTold(t *testing.T) {
 			return ctx.Err()
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(store.told); n != 1 { // by the time that Run has returned
 			t.Fatalf("%d notices, want one", n)
 		}
-		if n := <-store.told; len(n.Handlers) != 1 || n.Handlers[0] != "h" {
+		if n := await(t, store.told); len(n.Handlers) != 1 || n.Handlers[0] != "h" {
 			t.Errorf("told %+v, want the handler's work", n)
 		}
 		if e := inspect(t, rt, e.ID); e.Status != restaq.Pending {

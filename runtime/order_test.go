@@ -265,7 +265,7 @@ func TestTheNextOfAnOrderKeyStartsWithoutAPoll(t *testing.T) {
 		}
 		release.open()
 		for _, id := range want {
-			if got := <-ran; got != id {
+			if got := await(t, ran); got != id {
 				t.Fatalf("%s ran, want %s", got, id)
 			}
 		}

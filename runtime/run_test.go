@@ -116,9 +116,7 @@ func TestShutdownIsNotAnAttempt(t *testing.T) {
 		})
 		rt, stop := start(t, open(), cfg, handler)
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -143,9 +141,7 @@ func TestADrainLetsAttemptsFinish(t *testing.T) {
 			return err
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		stopped := make(chan error)
 		go func() { stopped <- stop() }()
 		// While it drains, new work is stored and not begun.

@@ -107,9 +107,7 @@ func TestSeedAManualRetryDuringAnAutomaticOneJoinsIt(t *testing.T) {
 			return nil
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		joined := make(chan restaq.Execution)
 		for range 3 {
 			go func() {
@@ -122,7 +120,7 @@ func TestSeedAManualRetryDuringAnAutomaticOneJoinsIt(t *testing.T) {
 		}
 		release.open()
 		for range 3 {
-			if got := <-joined; got.Status != restaq.Completed || got.Attempts != 2 {
+			if got := await(t, joined); got.Status != restaq.Completed || got.Attempts != 2 {
 				t.Errorf("joined retry: %s after %d attempts, want completed after 2", got.Status, got.Attempts)
 			}
 		}
@@ -147,9 +145,7 @@ func TestSeedRestartsAskedWhileAnAttemptRunsAreOne(t *testing.T) {
 			return err
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		results := make(chan restaq.Execution)
 		for range 3 {
 			go func() {
@@ -161,11 +157,11 @@ func TestSeedRestartsAskedWhileAnAttemptRunsAreOne(t *testing.T) {
 			}()
 		}
 		for range 3 { // each wish is noted before the attempt may end
-			<-store.wished
+			await(t, store.wished)
 		}
 		release.open()
 		for range 3 {
-			if got := <-results; got.Status != restaq.Completed || got.Attempts != 2 {
+			if got := await(t, results); got.Status != restaq.Completed || got.Attempts != 2 {
 				t.Errorf("a restart got %s after %d attempts, want completed after 2", got.Status, got.Attempts)
 			}
 		}

@@ -401,9 +401,7 @@ func TestAStepLeftBehindEndsBeforeItsAttempt(t *testing.T) {
 			return entered.pass(ctx)
 		}))
 		e := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		release.open()
 		wait(t, rt, e.ID, "completed")
 		if h := inspect(t, rt, e.ID); len(h.Tries[0].Steps) != 1 || h.Tries[0].Steps[0].Status != restaq.StepCompleted {

@@ -535,7 +535,7 @@ func TestDeliverTxDeliversWithTheTransaction(t *testing.T) {
 		rt, _ = start(t, store, quick(), calling(s), s.Bind(struct{}{}), own)
 		ready.open()
 		wait(t, rt, deliver(t, rt, newEvent()).ID, "completed")
-		receipt := <-receipts
+		receipt := await(t, receipts)
 		if receipt.Duplicate || len(receipt.Executions) != 1 {
 			t.Fatalf("receipt %+v", receipt)
 		}

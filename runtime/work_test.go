@@ -44,9 +44,7 @@ func TestPendingWorkTakesNoMemoryOfTheRuntime(t *testing.T) {
 			return release.pass(ctx)
 		}))
 		first := deliver(t, rt, newEvent())
-		if err := entered.pass(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		await(t, entered)
 		before := runtime.NumGoroutine()
 		var last restaq.Execution
 		for range 200 {

@@ -111,8 +111,8 @@
 //
 // A connection that is lost in the middle of a call makes the call fail, and
 // those that share its commit: they may or may not have committed. The same
-// call may be made again; it recognises what it did before. Idle connections are then not used again, as
-// a server that restarts ends them all.
+// call may be made again; it recognises what it did before. Idle connections
+// are then not used again, as a server that restarts ends them all.
 //
 // Leases and due times are the server's clock, so the clocks of the processes
 // may differ.

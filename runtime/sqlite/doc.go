@@ -33,7 +33,8 @@
 // remembered is forgotten and read anew.
 //
 // Writer and readers are connections on SQLite itself and not on database/sql,
-// which would take as much time again; see docs/decisions.
+// which would take as much time again; see
+// docs/decisions/0005-sqlite-without-database-sql.md.
 //
 // # Steps with a transaction
 //

@@ -46,8 +46,8 @@ CREATE INDEX restaq_event_unhandled ON restaq_event (received_at) WHERE unhandle
 --
 -- seq is the order of creation; the number of a pruned execution may be given
 -- again. behind marks one that need not be looked at by a claim: an earlier one
--- of its order key is unfinished. kind, started_at and owner are those of the attempt under way; wish is the
--- kind of the next. token is the fencing token and grows with every claim.
+-- of its order key is unfinished. kind, started_at and owner are those of the
+-- attempt under way; wish is the kind of the next. token is the fencing token and grows with every claim.
 CREATE TABLE restaq_execution (
 	seq         INTEGER PRIMARY KEY,
 	event       INTEGER NOT NULL,
