@@ -131,13 +131,24 @@ func (s *Store) run(ctx context.Context, conn *pgx.Conn, statements []statement)
 	if len(statements) == 0 {
 		return nil
 	}
-	prepared, err := s.prepare(ctx, conn, statements)
-	if err != nil {
-		return err
-	}
 	socket := conn.PgConn().Conn()
 	if err := socket.SetDeadline(time.Now().Add(commitLimit)); err != nil {
 		return errors.Join(err, conn.Close(ctx))
+	}
+	err := s.converse(ctx, conn, statements)
+	if !conn.IsClosed() {
+		if e := socket.SetDeadline(time.Time{}); e != nil {
+			err = errors.Join(err, e, conn.Close(ctx))
+		}
+	}
+	return err
+}
+
+// converse is run within its limit.
+func (s *Store) converse(ctx context.Context, conn *pgx.Conn, statements []statement) error {
+	prepared, err := s.prepare(ctx, conn, statements)
+	if err != nil {
+		return err
 	}
 	p := conn.PgConn().StartPipeline(ctx)
 	before := 0 // statements
@@ -169,11 +180,6 @@ func (s *Store) run(ctx context.Context, conn *pgx.Conn, statements []statement)
 	}
 	if err != nil && !conn.IsClosed() {
 		err = s.recover(ctx, conn, err)
-	}
-	if !conn.IsClosed() {
-		if e := socket.SetDeadline(time.Time{}); e != nil {
-			err = errors.Join(err, e, conn.Close(ctx))
-		}
 	}
 	return err
 }
