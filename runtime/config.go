@@ -18,10 +18,12 @@ type Config struct {
 	Concurrency int
 
 	// Attempts is how many attempts an execution gets before it is dead.
-	// Default: 10. A handler or step may say otherwise.
+	// Default: 10. A handler or step may say otherwise. More, or a longer
+	// Backoff, outlast longer outages of what handlers call.
 	Attempts int
 
-	// Backoff is the wait between attempts. Default: 1 s to 10 min.
+	// Backoff is the wait between attempts. Default: 1 s to 10 min. A handler or
+	// step may say otherwise.
 	Backoff Backoff
 
 	// Lease is how long an execution belongs to this process after its last
@@ -31,7 +33,8 @@ type Config struct {
 	Lease time.Duration
 
 	// Poll is how often the store is asked for due work that this process has
-	// not heard of. Default: 1 s.
+	// not heard of: retries, and what no notice told. Default: 1 s. A shorter one
+	// begins them sooner and costs each process more statements.
 	Poll time.Duration
 
 	// DeadBlocksKey makes a dead execution keep its order key: those of the
@@ -43,7 +46,7 @@ type Config struct {
 
 	// ShutdownTimeout is how long Run waits for attempts under way after its
 	// context ended, before it cuts them off. Default: 25 s, below the 30 s
-	// that orchestrators grant.
+	// that orchestrators grant. Attempts that take longer want more of both.
 	ShutdownTimeout time.Duration
 
 	// DeliverTimeout bounds the storing of one webhook request; beyond it the

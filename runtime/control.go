@@ -60,9 +60,8 @@ func (rt *Runtime) Restart(ctx context.Context, id string) (Execution, error) {
 // Cancel ends the execution for good: no attempt begins or goes on, and what
 // an attempt under way would still write is refused. Its context is cancelled
 // at once in this process, and with its next write or renewal in another. Its
-// order key is free at once.
-// Cancelling a cancelled execution again is no error; a completed one returns
-// ErrFinal.
+// order key is free at once. Cancelling a cancelled execution again is no error;
+// a completed one returns ErrFinal.
 func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
 	e, changed, err := rt.change(ctx, id, Change{From: []Status{Pending, Running, Sleeping, Failed}, To: Cancelled})
 	if err != nil {
@@ -82,7 +81,8 @@ func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
 
 // Replay makes a new execution of the same stored event for the same handler,
 // and returns it without waiting. The old one's history is not touched. Under
-// an order key its place is behind all that were stored before. It returns ErrNoPayload if the event's payload was not kept.
+// an order key its place is behind all that were stored before. It returns
+// ErrNoPayload if the event's payload was not kept.
 func (rt *Runtime) Replay(ctx context.Context, id string) (Execution, error) {
 	e, err := rt.replay(ctx, id)
 	if err != nil {

@@ -253,13 +253,12 @@ func nested(ctx context.Context, call *StepCall) error {
 // store's kind: a pgx.Tx or a *sql.Tx, begun by the caller or given to a step.
 //
 // The event counts as delivered once the transaction is committed, and its
-// executions begin then: at once after the step's transaction that was given to
-// it, or where the store tells processes of each other (package postgres), else
-// at the next poll. After a rollback
-// there is no such event, the receipt is void, and the event may be delivered
-// again. Until either, whoever else delivers the same event waits. After an
-// error the transaction can only be rolled back. ErrUnsupported says that the
-// store has no such transactions.
+// executions begin then: at once if tx was given to a step or if the store tells
+// processes of each other (package postgres), else at the next poll. After a
+// rollback there is no such event, the receipt is void, and the event may be
+// delivered again. Until either, whoever else delivers the same event waits.
+// After an error the transaction can only be rolled back. ErrUnsupported says
+// that the store has no such transactions.
 func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt, error) {
 	if err := event.validate(); err != nil {
 		return Receipt{}, fmt.Errorf("deliver in transaction: %w: %w", ErrInvalidEvent, err)

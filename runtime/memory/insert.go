@@ -74,9 +74,9 @@ func (s *Store) newEvent(from *restaq.Event, now time.Time) *event {
 }
 
 // has reports whether the event has an execution of handler that is no replay.
-func (ev *event) has(handler string) bool {
-	return slices.ContainsFunc(ev.executions, func(e *execution) bool {
-		return e.ReplayOf == "" && e.Handler == handler
+func (e *event) has(handler string) bool {
+	return slices.ContainsFunc(e.executions, func(x *execution) bool {
+		return x.ReplayOf == "" && x.Handler == handler
 	})
 }
 

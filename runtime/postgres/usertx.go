@@ -110,21 +110,8 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, d time.Duratio
 
 	user := &userTx{Tx: tx}
 	progress, err := fn(ctx, user)
-	switch status := conn.Conn().PgConn().TxStatus(); {
-	case user.committed.Load():
-		return restaq.Permanent(restaq.ErrTransactionEnded)
-	case conn.Conn().IsClosed() && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return err // of a context of the step's own
-	case conn.Conn().IsClosed():
-		return lost(ctx, err)
-	case user.rolledBack.Load() && err == nil:
-		return restaq.Permanent(restaq.ErrTransactionEnded)
-	case status == 'I' && !user.rolledBack.Load():
-		return restaq.Permanent(restaq.ErrTransactionEnded) // by a statement
-	case err != nil:
+	if err := user.failed(ctx, err); err != nil {
 		return err
-	case status == 'E':
-		return errors.New("the transaction was rolled back: the step went past an error of one of its statements")
 	}
 	recording, cancelRecording := context.WithTimeout(ctx, d)
 	defer cancelRecording()
@@ -275,6 +262,28 @@ func (t *userTx) Commit(context.Context) error {
 func (t *userTx) Rollback(ctx context.Context) error {
 	t.rolledBack.Store(true)
 	return t.Tx.Rollback(ctx)
+}
+
+// failed is why a step that returned err may not be recorded, or nil if it may.
+func (t *userTx) failed(ctx context.Context, err error) error {
+	conn := t.Conn()
+	switch status := conn.PgConn().TxStatus(); {
+	case t.committed.Load():
+		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case conn.IsClosed() && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return err // of a context of the step's own
+	case conn.IsClosed():
+		return lost(ctx, err)
+	case t.rolledBack.Load() && err == nil:
+		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case status == 'I' && !t.rolledBack.Load():
+		return restaq.Permanent(restaq.ErrTransactionEnded) // by a statement
+	case err != nil:
+		return err
+	case status == 'E':
+		return errors.New("the transaction was rolled back: the step went past an error of one of its statements")
+	}
+	return nil
 }
 
 // Recorded reports whether a row is stored.
