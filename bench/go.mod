@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/restaq/restaq => ../
 
 tool (
+	github.com/mailru/easyjson/easyjson
 	github.com/matryer/moq
 	github.com/restaq/restaq/cmd/restaqgen
 	golang.org/x/tools/cmd/stringer
@@ -32,7 +33,9 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/josharian/intern v1.0.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
+	github.com/mailru/easyjson v0.9.2 // indirect
 	github.com/matryer/moq v0.8.1 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

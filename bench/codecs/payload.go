@@ -103,7 +103,7 @@ func Shuffled(data []byte) []byte {
 		for i := range list {
 			list[i] = Shuffled(list[i])
 		}
-		return encoded(list)
+		return Encoded(list)
 	}
 	var members map[string]json.RawMessage
 	must(json.Unmarshal(data, &members))
@@ -117,7 +117,7 @@ func Shuffled(data []byte) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, encoded(name)...), ':'), Shuffled(members[name])...)
+		out = append(append(append(out, Encoded(name)...), ':'), Shuffled(members[name])...)
 	}
 	return append(out, '}')
 }
@@ -130,7 +130,8 @@ func sortBy(names []string, key func(string) uint32) {
 	}
 }
 
-func encoded(v any) []byte {
+// Encoded returns v's JSON, by encoding/json.
+func Encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	must(err)
 	return data

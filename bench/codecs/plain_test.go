@@ -1,7 +1,0 @@
-//go:build !easyjson
-
-package codecs
-
-var easyjson []library
-
-func receiptTwin() any { return new(Receipt) }
