@@ -140,7 +140,7 @@ func EncodeNone(e *Encoder, key string, _ *struct{}) { e.CloseArray(e.Open(key))
 // quoted lets encoding/json put a value in a string, as the tag option string
 // asks for.
 type quoted[T any] struct {
-	V T `json:"v,string"`
+	V T `json:"v,string"` //lint:ignore SA5008 T is one of the types that the option is for
 }
 
 // EncodeQuoted encodes a field with the tag option string.

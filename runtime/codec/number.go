@@ -111,7 +111,7 @@ const maxFraction = 64
 // withoutFraction returns a number without sign as a plain integer, if it is
 // one; else as it is.
 func withoutFraction(number []byte) []byte {
-	if len(number) > maxFraction || bytes.IndexByte(number, '.') < 0 && bytes.IndexAny(number, "eE") < 0 {
+	if len(number) > maxFraction || !bytes.ContainsAny(number, ".eE") {
 		return number
 	}
 	digits, exponent, _ := strings.Cut(canonicalNumber(string(number)), "e")

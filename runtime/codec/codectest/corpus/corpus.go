@@ -116,11 +116,9 @@ type Texts struct {
 	Kelvin string `json:"K"`
 	K      string `json:"k"`
 	Long   string `json:"a_name_that_is_rather_long_as_names_go_but_valid"`
-	Dash   string `json:"-,"`
 	Skip   string `json:"-"`
 	Upper  string `json:"ID"`
 	Lower  string `json:"id"`
-	hidden string
 }
 
 // Quoted has fields that are put in strings.
@@ -131,7 +129,6 @@ type Quoted struct {
 	Bool   bool     `json:"bool,string"`
 	String string   `json:"string,string"`
 	Ptr    *int     `json:"ptr,string"`
-	Slice  []int    `json:"slice,string"`
 	Omit   int64    `json:"omit,string,omitempty"`
 	Level  Level    `json:"level,string"`
 	Text   Word     `json:"text,string"`
