@@ -163,7 +163,7 @@ func (m *maker) typ(depth int) string {
 	return pick(m.r, scalars)
 }
 
-var names = []string{"a", "b", "id", "ID", "Id", "name", "kind", "a_b", "größe", "k", "url", "<x>", "value", "type", "-"}
+var names = []string{"a", "b", "id", "ID", "Id", "name", "kind", "a_b", "größe", "k", "url", "<x>", "value", "type"}
 
 var options = []string{"", "", "", ",omitempty", ",omitzero", ",omitempty,omitzero", ",string", ",string,omitempty"}
 
