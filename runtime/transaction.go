@@ -31,7 +31,7 @@ type Transactor interface {
 	//
 	// ErrUncertain says that the commit may have been done: Recorded tells.
 	// ErrConnectionLost says that the transaction was lost before the commit,
-	// by no fault of fn.
+	// by no fault of fn: with its connection, or for want of a disk.
 	Transact(ctx context.Context, lease Lease, d time.Duration, fn func(ctx context.Context, tx any) (*Progress, error)) error
 
 	// Recorded reports whether the row seq of the lease's attempt is stored,
@@ -58,8 +58,9 @@ var (
 	ErrUncertain = errors.New("the answer to the commit was lost")
 
 	// ErrConnectionLost says that a transaction was rolled back because the
-	// connection to the database was lost.
-	ErrConnectionLost = errors.New("the transaction was rolled back: the connection was lost before it was committed")
+	// connection to the database was lost, or the disk under it failed or is
+	// full.
+	ErrConnectionLost = errors.New("the transaction was rolled back: the connection was lost, or the disk failed, before it was committed")
 )
 
 // transactionKey marks the context of a function that has a transaction.

@@ -197,6 +197,7 @@ func (s *Store) recordIn(ctx context.Context, tx pgx.Tx, lease restaq.Lease, p *
 		case !readBool(rows[0][0]):
 			return restaq.Permanent(restaq.ErrTransactionEnded)
 		case !readBool(rows[0][1]):
+			s.tails.drop(s.tails.get(id, lease.Token))
 			return restaq.ErrLeaseLost
 		}
 		for _, row := range rows {

@@ -161,7 +161,9 @@ func (t *tx) insertEvent(ev *restaq.Event, first int64, executions int) (int64, 
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	t.w.event = seq
+	if t.user == nil {
+		t.w.event = seq
+	}
 	return seq, nil
 }
 
@@ -224,7 +226,7 @@ func (t *tx) insertExecution(e *execution) (bool, error) {
 		ON CONFLICT DO NOTHING`,
 		e.seq, e.event, e.late, e.CreatedAt.UnixMicro(), micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
 		e.kind, e.wish, e.Status, e.ID, e.Handler, e.orderKey, behind, e.ReplayOf, e.owner, e.Step, e.Error)
-	if n > 0 {
+	if n > 0 && t.user == nil {
 		t.w.execution = e.seq
 	}
 	return n > 0, err

@@ -143,12 +143,21 @@ func (s *Store) Transact(ctx context.Context, lease restaq.Lease, _ time.Duratio
 	switch {
 	case w.committed.Load(), w.ended.Load() && err == nil, errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil:
 		return restaq.Permanent(restaq.ErrTransactionEnded)
+	case unwritten(err):
+		return fmt.Errorf("%w: %w", restaq.ErrConnectionLost, err)
 	case err != nil:
 		return err
 	}
 	timer.Stop()
 	w.allowed.Store(true)
 	return committed(ctx, t.user.tx.Commit(), late)
+}
+
+// unwritten reports whether err says that the file could not be written or read:
+// its disk is full or fails. That is no fault of a step.
+func unwritten(err error) bool {
+	code := primaryCode(err)
+	return code == lib.SQLITE_FULL || code == lib.SQLITE_IOERR
 }
 
 // inTransaction does all that stands between BEGIN and COMMIT.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -123,6 +124,51 @@ func (f *transacting) stored(t *testing.T, want bool) {
 }
 
 const lateText = "it took longer than 50ms, and all other writes wait for it"
+
+// A full disk is the database's, not the step's. Where the page that finds no
+// room belongs to the step or to its record makes no difference.
+func TestATransactionWithoutRoomIsLost(t *testing.T) {
+	f := newTransacting(t, time.Minute)
+	full := func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `PRAGMA max_page_count = 1`) // as many as there are
+		return err
+	}
+	tests := map[string]func(ctx context.Context, tx *sql.Tx) (output []byte, err error){
+		"in the step": func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+			if err := full(ctx, tx); err != nil {
+				return nil, err
+			}
+			_, err := tx.ExecContext(ctx, `CREATE TABLE large AS SELECT zeroblob(1000000) AS b`)
+			return nil, fmt.Errorf("write the invoice: %w", err)
+		},
+		"in its record": func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+			return make([]byte, 1_000_000), full(ctx, tx)
+		},
+	}
+	for name, do := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := f.Transact(t.Context(), f.lease, time.Minute, func(ctx context.Context, tx any) (*restaq.Progress, error) {
+				if err := txs().Write(ctx, f.Store, tx, 1); err != nil {
+					return nil, err
+				}
+				output, err := do(ctx, tx.(*sql.Tx))
+				return &restaq.Progress{Steps: []restaq.StepRow{{Attempt: 1, Seq: 1, Name: "pay", Status: restaq.StepCompleted, Output: output}}}, err
+			})
+			if !errors.Is(err, restaq.ErrConnectionLost) || primaryCode(err) != lib.SQLITE_FULL || restaq.IsPermanent(err) {
+				t.Errorf("Transact = %v, want ErrConnectionLost", err)
+			}
+			f.stored(t, false)
+		})
+	}
+	err := f.step(t, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `PRAGMA max_page_count = 1000000`) // there is room again
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.stored(t, true)
+}
 
 func TestATransactionThatTakesTooLongIsRolledBack(t *testing.T) {
 	f := newTransacting(t, 50*time.Millisecond)
