@@ -31,7 +31,7 @@ const (
 // server may be out of reach.
 const commitLimit = 10 * time.Second
 
-// commitOn returns what commits calls on a connection of a pool.
+// commitOn returns what commits a group's calls on a connection of a pool.
 //
 // No statement of it waits long for a lock: what is locked is left out, or the
 // wait ends after a while. After an error that the server reports, nothing of it
@@ -39,7 +39,7 @@ const commitLimit = 10 * time.Second
 // here. Its caller goes the careful way, alone, and gets the error that is its
 // own. Only if it is unknown what was done, for the connection was lost, do all
 // calls of the commit hear of it.
-func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*call) {
+func (s *Store) commitOn(g *group, pool *pgxpool.Pool) func(ctx context.Context, calls []*call) {
 	var used lastUse
 	return func(ctx context.Context, calls []*call) {
 		// A connection that was good a moment ago needs no timer: it has a
@@ -52,14 +52,7 @@ func (s *Store) commitOn(pool *pgxpool.Pool) func(ctx context.Context, calls []*
 		b := newBatch()
 		defer b.free()
 		err := s.once(ctx, pool, func(c *pgxpool.Conn) error {
-			// Connecting takes a while sometimes. A caller that has gone
-			// meanwhile may have changed what its call points to.
-			gone := func(c *call) bool { return c.left.Load() }
-			staying := calls
-			if slices.ContainsFunc(calls, gone) {
-				staying = slices.DeleteFunc(slices.Clone(calls), gone)
-			}
-			s.build(b, staying)
+			g.read(calls, func(calls []*call) { s.build(b, calls) })
 			return s.run(ctx, c.Conn(), b.statements)
 		})
 		used.note(err)

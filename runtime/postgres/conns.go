@@ -54,7 +54,8 @@ func (s *Store) openConns(ctx context.Context) error {
 		}
 		*p.pool = pool
 	}
-	s.writes = &group{lanes: writeLanes, commit: s.commitOn(s.writePool)}
+	s.writes = &group{lanes: writeLanes}
+	s.writes.commit = s.commitOn(s.writes, s.writePool)
 	return nil
 }
 

@@ -31,6 +31,9 @@ type group struct {
 	lanes  int
 	commit func(ctx context.Context, calls []*call)
 
+	// reading is held while a commit reads what calls point to, and to leave.
+	reading sync.RWMutex
+
 	mu    sync.Mutex
 	busy  int     // lanes in use
 	queue []*call // not empty only if all lanes are in use
@@ -82,8 +85,8 @@ func (c *call) free() {
 
 // do has a call committed and returns when that has ended, or when ctx ends. A
 // commit of this call alone then ends too. One that others share goes on: the
-// call may have been committed, and what it points to is still read, so its
-// caller leaves both alone.
+// call may have been committed, and its caller leaves it alone. What it points
+// to is the caller's again.
 func (g *group) do(ctx context.Context, c *call) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -106,13 +109,28 @@ func (g *group) do(ctx context.Context, c *call) error {
 		return c.err
 	case <-ctx.Done():
 	}
+	g.reading.Lock()
 	c.left.Store(true)
+	g.reading.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if i := slices.Index(g.queue, c); i >= 0 {
 		g.queue = slices.Delete(g.queue, i, i+1)
 	}
 	return ctx.Err()
+}
+
+// read calls build with those of calls whose callers are still there, and stay
+// until it returns: a caller that has gone has perhaps changed what its call
+// points to.
+func (g *group) read(calls []*call, build func(calls []*call)) {
+	g.reading.RLock()
+	defer g.reading.RUnlock()
+	gone := func(c *call) bool { return c.left.Load() }
+	if slices.ContainsFunc(calls, gone) {
+		calls = slices.DeleteFunc(slices.Clone(calls), gone)
+	}
+	build(calls)
 }
 
 // next frees a lane, or has it go on with what has queued up.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -106,6 +108,46 @@ func TestACallerThatGivesUpLeavesTheOthersAlone(t *testing.T) {
 		t.Errorf("%d calls share the commit, want the one that stayed", len(calls))
 	}
 	g.proceed <- struct{}{}
+	wg.Wait()
+}
+
+// What a call points to, a payload say, is its caller's again once do has
+// returned.
+func TestACallerDoesNotLeaveWhileItsCallIsRead(t *testing.T) {
+	g := newGate(1)
+	commit := g.commit
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &call{in: []byte("payload")}
+	g.commit = func(ctx context.Context, calls []*call) {
+		g.read(calls, func(calls []*call) {
+			if !slices.Contains(calls, c) {
+				return
+			}
+			cancel()
+			for range 1000 {
+				runtime.Gosched()
+				if text := string(c.in.([]byte)); text != "payload" {
+					t.Errorf("the call reads %q", text)
+					return
+				}
+			}
+		})
+		commit(ctx, calls)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { g.do(t.Context(), new(call)) })
+	<-g.begun
+	wg.Go(func() {
+		if err := g.do(ctx, c); err != nil {
+			copy(c.in.([]byte), "changed")
+		}
+	})
+	wg.Go(func() {
+		g.queued(1)
+		g.proceed <- struct{}{}
+		<-g.begun
+		g.proceed <- struct{}{}
+	})
 	wg.Wait()
 }
 
