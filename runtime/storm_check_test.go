@@ -101,6 +101,9 @@ func (s *storm) end() {
 			}
 			if err != nil {
 				s.t.Errorf("%v: it is %+v", err, e)
+				if ctx.Err() != nil {
+					s.t.FailNow() // so do the others
+				}
 			}
 			break
 		}
