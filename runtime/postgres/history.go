@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -31,18 +32,26 @@ ORDER BY token, 2`
 )
 
 // History returns an execution with all its rows. Its three statements read one
-// snapshot, and go to the server together.
+// snapshot, and go to the server together with the transaction's end: a client
+// that takes long to read what they return is not idle in a transaction. After
+// an error the pool gives the connection up, and with it the transaction.
 func (s *Store) History(ctx context.Context, id string) (*restaq.StoredExecution, error) {
 	key, ok := parseID(id)
 	if !ok {
 		return nil, notFound(id)
 	}
 	var h *restaq.StoredExecution
-	err := s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
+	begin := s.bounded(pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	err := s.repeat(ctx, s.pool, func(c *pgxpool.Conn) error {
+		tx, err := c.BeginTx(ctx, begin)
+		if err != nil {
+			return err
+		}
 		var b pgx.Batch
 		b.Queue(s.q(historySQL), key)
 		b.Queue(s.q(endsSQLOf), key)
 		b.Queue(s.q(stepsSQL), key)
+		b.Queue(`COMMIT`)
 		results := tx.SendBatch(ctx, &b)
 		h, err = readHistory(results)
 		return errors.Join(err, results.Close())
