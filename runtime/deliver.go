@@ -89,8 +89,12 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 	}
 	sent := rt.instant()
 	created, executions, err := rt.store.Insert(ctx, in)
-	if err != nil && slots > 0 {
+	switch {
+	case err == nil:
+	case slots > 0:
 		rt.work.doubt(rt.cfg.Lease)
+	default:
+		rt.work.hear() // they may be pending
 	}
 	if err != nil || !created {
 		rt.work.release(in.Executions)
