@@ -7,13 +7,15 @@
 //
 // The order of the files follows the work: marks.go finds what is marked,
 // function.go reads signatures, event.go fits handlers to their event types,
-// encode.go and nameable.go look at types, expr.go at expressions, names.go at
-// what is taken, and calls.go, reach.go and flow.go at who calls whom.
+// nameable.go looks at types, expr.go at expressions, names.go at what is taken,
+// and calls.go, reach.go and flow.go at who calls whom.
 package check
 
 import (
 	"path"
+	"slices"
 
+	"github.com/restaq/restaq/internal/eventtype"
 	"github.com/restaq/restaq/internal/model"
 	"github.com/restaq/restaq/internal/problem"
 )
@@ -24,7 +26,12 @@ import (
 // for event types only.
 func Packages(sources, dependencies []*model.Source) ([]*model.Package, problem.List) {
 	var problems problem.List
-	events := newEvents(sources, dependencies)
+	events := eventtype.NewCatalog()
+	for _, s := range slices.Concat(sources, dependencies) {
+		for _, file := range s.Files {
+			events.Mark(s.Types, file.Syntax)
+		}
+	}
 	packages := make([]*model.Package, len(sources))
 	for i, source := range sources {
 		c := &checker{src: source, events: events, problems: &problems}
@@ -37,7 +44,7 @@ func Packages(sources, dependencies []*model.Source) ([]*model.Package, problem.
 type checker struct {
 	src      *model.Source
 	pkg      *model.Package
-	events   *events
+	events   *eventtype.Catalog
 	problems *problem.List
 
 	// marked are the marked functions and types, in source order.

@@ -296,7 +296,7 @@ func (c *checker) recorded(m *marked, pos token.Pos, label string, t types.Type)
 		return
 	}
 	if f := c.jsonFault(t); f != nil {
-		c.fail(m, pos, label+": "+f.String(), f.hint)
+		c.fail(m, pos, label+": "+f.String(), f.Hint)
 	}
 }
 

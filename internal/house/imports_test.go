@@ -42,8 +42,10 @@ var table = []Rule{
 	{Tree: "./internal/marker", May: []string{"./internal/naming"}},
 	{Tree: "./internal/load", May: []string{"./internal/model", "./internal/problem", "golang.org/x/tools/go/packages"}},
 	{Tree: "./internal/check", May: []string{
-		"./internal/marker", "./internal/model", "./internal/naming", "./internal/problem", "./internal/shape",
+		"./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
 	}, TestsMay: []string{"./internal/load"}},
+	{Tree: "./internal/eventtype", May: []string{"./internal/marker", "./internal/model"}},
+	{Tree: "./internal/jsonform", May: []string{"./internal/shape"}},
 	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},
 	{Tree: "./internal/schema", May: []string{"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4"}},
