@@ -31,16 +31,21 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 		elements = append(elements, f.outputElements(s)...)
 		elements = append(elements, element("Shape", jen.Lit(shape.Fingerprint)))
 	}
-	if len(shape.Earlier) > 0 {
-		var earlier []jen.Code
-		for _, print := range shape.Earlier {
-			earlier = append(earlier, jen.Lit(print))
-		}
-		elements = append(elements, element("Reads", jen.Index().String().Values(earlier...)))
+	if len(shape.Reads) > 0 {
+		elements = append(elements, element("Reads", fingerprints(shape.Reads)))
 	}
 	f.Var().Id(s.Stem + "Codec").Op("=").Add(
 		literal(f.runtime("Codec").Types(f.inputType(s), f.outputType(s)), elements))
 	f.Line()
+}
+
+// fingerprints is a list of them: []string{"3a6d3582d49544a1"}.
+func fingerprints(prints []string) *jen.Statement {
+	var literals []jen.Code
+	for _, print := range prints {
+		literals = append(literals, jen.Lit(print))
+	}
+	return jen.Index().String().Values(literals...)
 }
 
 func (f *file) codecElements(of string, encode, decode jen.Code) []jen.Code {

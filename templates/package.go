@@ -40,11 +40,19 @@ type Input struct {
 	Expands func(*types.Alias) bool
 }
 
-// OutputShape is the fingerprint of a step's output, and those of earlier
-// shapes that its type reads.
+// OutputShape is what the lock file makes known of a step's output, as
+// fingerprints of shapes.
 type OutputShape struct {
+	// Fingerprint is that of today's type; "" for a step without output.
 	Fingerprint string
-	Earlier     []string
+
+	// Reads are earlier shapes that today's type reads, and ReadBy those whose
+	// types read what today's type writes: no data is lost or invented.
+	Reads, ReadBy []string
+
+	// Converted are the shapes that the step's converters take, in the order of
+	// the converters.
+	Converted []string
 }
 
 // Wrappers returns restaq_gen.go, the file that a person reads:

@@ -87,7 +87,7 @@ func inputTypes(s *model.Step) []types.Type {
 func (s shapes) outputs() map[string]templates.OutputShape {
 	out := map[string]templates.OutputShape{}
 	for name, step := range s.Steps {
-		out[name] = templates.OutputShape{Fingerprint: step.Output, Earlier: step.Earlier}
+		out[name] = templates.OutputShape{Fingerprint: step.Output, Reads: step.Earlier}
 	}
 	return out
 }
