@@ -295,6 +295,7 @@ func TestRegistrationErrors(t *testing.T) {
 			`events: is empty`:                {restaq.Handler[restaq.Event]{Name: "a", Func: handle}},
 			`whole last segment`:              {on("a", handle, "acme.*.x")},
 			`decode: is nil`:                  {restaq.Handler[int]{Name: "a", Events: []string{"x"}, Func: func(context.Context, int) error { return nil }}},
+			`graph: is no JSON`:               {restaq.Handler[restaq.Event]{Name: "a", Events: []string{"x"}, Func: handle, Graph: "{"}},
 			`a part is nil`:                   {nil},
 		} {
 			if err := rt.Register(parts...); err == nil || !strings.Contains(err.Error(), want) {

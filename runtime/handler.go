@@ -2,6 +2,7 @@ package restaq
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -45,6 +46,10 @@ type Handler[E any] struct {
 	// One that waits for its retry keeps its key; a dead one does if
 	// Config.DeadBlocksKey says so. An empty key is none.
 	Order func(event E) string
+
+	// Graph is the order of the handler's steps as the generator found it, as
+	// JSON, for tools; "" for none.
+	Graph string
 }
 
 // handler is a Handler with its type erased.
@@ -54,6 +59,7 @@ type handler struct {
 	attempts int
 	backoff  Backoff
 	timeout  time.Duration
+	detail   HandlerDetail // for the store
 
 	// prepare decodes the event; the function it returns runs the handler.
 	prepare func(event *Event) (func(ctx context.Context) error, error)
@@ -74,6 +80,7 @@ func (h Handler[E]) register(r *registry) error {
 	}
 	erased := &handler{
 		name: h.Name, events: h.Events, attempts: h.Attempts, backoff: h.Backoff, timeout: h.Timeout,
+		detail: HandlerDetail{Graph: json.RawMessage(h.Graph)},
 		prepare: func(event *Event) (func(ctx context.Context) error, error) {
 			e, err := decode(event)
 			if err != nil {
@@ -121,14 +128,17 @@ func (h *Handler[E]) validate() error {
 	if err := h.Backoff.validate(); err != nil {
 		return fmt.Errorf("backoff: %w", err)
 	}
+	if h.Graph != "" && !json.Valid([]byte(h.Graph)) {
+		return errors.New("graph: is no JSON")
+	}
 	return nil
 }
 
 // stepPart is a bound step.
 type stepPart struct {
-	name, fn string
-	tx       string // the type of the transaction that it takes; "" for none
-	invoke   func(ctx context.Context, inputs []byte) ([]byte, error)
+	info   StepInfo
+	tx     string // the type of the transaction that it takes; "" for none
+	invoke func(ctx context.Context, inputs []byte) ([]byte, error)
 }
 
 func (s stepPart) register(r *registry) error { return r.addStep(&s) }
@@ -150,7 +160,8 @@ func (r *registry) clone() registry {
 func (r *registry) infos() []HandlerInfo {
 	infos := make([]HandlerInfo, len(r.names))
 	for i, name := range r.names {
-		infos[i] = HandlerInfo{Name: name, Events: r.handlers[name].events}
+		h := r.handlers[name]
+		infos[i] = HandlerInfo{Name: name, Events: h.events, HandlerDetail: h.detail}
 	}
 	return infos
 }
@@ -165,11 +176,24 @@ func (r *registry) addHandler(h *handler) error {
 }
 
 func (r *registry) addStep(s *stepPart) error {
-	if _, taken := r.steps[s.fn]; taken {
-		return fmt.Errorf("step %q: function %s is registered twice", s.name, s.fn)
+	if _, taken := r.steps[s.info.Func]; taken {
+		return fmt.Errorf("step %q: function %s is registered twice", s.info.Name, s.info.Func)
 	}
-	r.steps[s.fn] = s
+	r.steps[s.info.Func] = s
 	return nil
+}
+
+// describe notes the steps that were registered together with handlers.
+func (r *registry) describe(handlers []string, parts []Part) {
+	var steps []StepInfo
+	for _, p := range parts {
+		if s, ok := p.(stepPart); ok {
+			steps = append(steps, s.info)
+		}
+	}
+	for _, name := range handlers {
+		r.handlers[name].detail.Steps = steps
+	}
 }
 
 // subscribers returns the handlers of an event type, in order of registration.

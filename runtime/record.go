@@ -47,7 +47,8 @@ type stepDetail struct {
 	Stack        string        `json:"stack,omitempty"`
 	Errors       []knownRecord `json:"errors,omitempty"`
 	InputChanged bool          `json:"inputChanged,omitempty"`
-	Reads        []string      `json:"reads,omitempty"` // other shapes that the writer's type reads
+	ReadBy       []string      `json:"readBy,omitempty"`  // other shapes whose types read the output
+	Earlier      []string      `json:"earlier,omitempty"` // all others that the writer knows of
 	Timeout      bool          `json:"timeout,omitempty"`
 }
 
@@ -192,7 +193,7 @@ func (p *past) unused(asked func(name string) bool) []string {
 // handed the record.
 func (r *StepRow) readable(shape string, reads []string) bool {
 	return r.Shape == shape || slices.Contains(reads, r.Shape) ||
-		slices.Contains(decodeDetail[stepDetail](r.Detail).Reads, shape)
+		slices.Contains(decodeDetail[stepDetail](r.Detail).ReadBy, shape)
 }
 
 // inputChanged reports whether the record was made from other inputs.

@@ -75,7 +75,7 @@ func (rt *Runtime) Register(parts ...Part) error {
 	if rt.sealed {
 		return fmt.Errorf("register: %w", ErrNotRegistered)
 	}
-	next := rt.registry.clone()
+	next, before := rt.registry.clone(), len(rt.registry.names)
 	for _, p := range parts {
 		if p == nil {
 			return errors.New("register: a part is nil")
@@ -84,11 +84,12 @@ func (rt *Runtime) Register(parts ...Part) error {
 			return fmt.Errorf("register: %w", err)
 		}
 		if s, ok := p.(stepPart); ok {
-			if err := rt.checkTransaction(s.name, s.tx); err != nil {
+			if err := rt.checkTransaction(s.info.Name, s.tx); err != nil {
 				return fmt.Errorf("register: %w", err)
 			}
 		}
 	}
+	next.describe(next.names[before:], parts)
 	rt.registry = next
 	return nil
 }
@@ -185,7 +186,7 @@ func (rt *Runtime) Invoke(ctx context.Context, fn string, inputs []byte) (output
 		return nil, fmt.Errorf("invoke step function %s: %w", fn, ErrNotFound)
 	}
 	err = guard(func() error {
-		output, err = s.invoke(WithStep(ctx, s.name), inputs)
+		output, err = s.invoke(WithStep(ctx, s.info.Name), inputs)
 		return err
 	})
 	return output, err

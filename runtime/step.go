@@ -72,10 +72,14 @@ type Codec[In, Out any] struct {
 	AppendOut func(dst []byte, out *Out) ([]byte, error)
 	DecodeOut func(data []byte, out *Out) error
 
-	// Shape is the fingerprint of the output's shape, and Reads those of
-	// earlier shapes that Out reads without loss.
+	// Shape is the fingerprint of the output's shape.
 	Shape string
-	Reads []string
+
+	// Reads are the fingerprints of earlier shapes that Out reads without loss,
+	// ReadBy of those whose types read without loss what this build writes, and
+	// Earlier of those that neither holds for. From these lists builds that work
+	// on one store tell which of them is the older one.
+	Reads, ReadBy, Earlier []string
 }
 
 // Run runs the step, or returns its record if it has one in the execution that
@@ -91,7 +95,7 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	}
 	i := &invocation[R, In, Out]{step: s, r: r, in: in, call: StepCall{
 		Name: s.Name, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
-		Shape: s.Codec.Shape, Reads: s.Codec.Reads, Tx: s.Tx,
+		Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier, Tx: s.Tx,
 	}}
 	i.call.Inputs = i.appendInputs
 	if s.Tx == "" {
@@ -164,9 +168,11 @@ func (c *Codec[In, Out]) encodeOut(out *Out) ([]byte, error) {
 // can also be run by name from encoded inputs.
 func (s *Step[R, In, Out]) Bind(r R) Part {
 	return stepPart{
-		name: s.Name,
-		fn:   s.Func,
-		tx:   s.Tx,
+		info: StepInfo{
+			Name: s.Name, Func: s.Func,
+			Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier,
+		},
+		tx: s.Tx,
 		invoke: func(ctx context.Context, inputs []byte) ([]byte, error) {
 			if s.Tx != "" {
 				return nil, fmt.Errorf("step %s takes a %s: it runs only in its handler's process, in a transaction of the store", s.Name, s.Tx)
@@ -223,8 +229,10 @@ type StepCall struct {
 	Backoff  Backoff       // zero: the handler's
 	Timeout  time.Duration // 0: none
 	Pure     bool
-	Shape    string   // of the output; "" if unknown
-	Reads    []string // other shapes that the output's type reads
+	Shape    string // of the output; "" if unknown
+
+	// Reads, ReadBy and Earlier are earlier shapes of the output, as in a Codec.
+	Reads, ReadBy, Earlier []string
 
 	// Key computes the key; nil if the step has none. It may panic.
 	Key func() string

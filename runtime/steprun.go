@@ -242,7 +242,7 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	if err != nil {
 		return nil, a.fail(r, err)
 	}
-	r.row().complete(output, r.call.Reads)
+	r.row().complete(output, r.call)
 	if r.call.Pure && a.leave(r.row()) {
 		return output, nil
 	}
@@ -266,12 +266,19 @@ func (a *attempt) firstTx(ctx context.Context, r *stepRun) ([]byte, error) {
 }
 
 // complete makes row that of a completed call.
-func (r *StepRow) complete(output []byte, reads []string) {
+func (r *StepRow) complete(output []byte, call *StepCall) {
 	r.Status = StepCompleted
 	r.Output = output
-	if len(reads) > 0 {
-		r.Detail = encodeDetail(&stepDetail{Reads: reads})
+	if len(call.Reads)+len(call.ReadBy)+len(call.Earlier) == 0 {
+		return
 	}
+	detail := stepDetail{ReadBy: call.ReadBy, Earlier: slices.Clone(call.Earlier)}
+	for _, shape := range call.Reads {
+		if !slices.Contains(call.ReadBy, shape) {
+			detail.Earlier = append(detail.Earlier, shape)
+		}
+	}
+	r.Detail = encodeDetail(&detail)
 }
 
 // checkOutput refuses an output that is too large to be recorded.

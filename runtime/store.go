@@ -2,6 +2,7 @@ package restaq
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -372,4 +373,36 @@ type Pruned struct {
 type HandlerInfo struct {
 	Name   string   `json:"name"`
 	Events []string `json:"events"`
+
+	HandlerDetail
+}
+
+// HandlerDetail is what tools that have no handlers (the restaq command, the
+// dashboard) want to know of one beside its name and event types. Stores keep it
+// as one JSON value. It is the zero value for a handler that an older build put.
+type HandlerDetail struct {
+	// Steps are the steps that were registered with the handler, those of its
+	// receiver, in order of registration. The handler may call others too.
+	Steps []StepInfo `json:"steps,omitempty"`
+
+	// Graph is the order of the handler's steps as the generator found it, as
+	// JSON; nil if it is not known.
+	Graph json.RawMessage `json:"graph,omitempty"`
+
+	// Redact are the names of payload fields that are masked wherever the
+	// handler's events are shown.
+	Redact []string `json:"redact,omitempty"`
+}
+
+// StepInfo is what a store remembers of a step.
+type StepInfo struct {
+	Name string `json:"name"` // without a key
+	Func string `json:"func"` // qualified by its package
+
+	// Shape is the fingerprint of the output's shape, "" if there is none;
+	// Reads, ReadBy and Earlier are those of other shapes, as in a Codec.
+	Shape   string   `json:"shape,omitempty"`
+	Reads   []string `json:"reads,omitempty"`
+	ReadBy  []string `json:"readBy,omitempty"`
+	Earlier []string `json:"earlier,omitempty"`
 }

@@ -14,6 +14,7 @@ package memory
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -79,8 +80,12 @@ func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	return slices.Clone(s.key), nil
 }
 
-// handlerEntry is a handler of the directory.
-type handlerEntry struct{ events []string }
+// handlerEntry is a handler of the directory. The detail is JSON, as in stores
+// that outlive the process.
+type handlerEntry struct {
+	events []string
+	detail []byte
+}
 
 // PutHandlers adds handlers to the directory or replaces them.
 func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) error {
@@ -90,7 +95,11 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range handlers {
-		s.handlers[h.Name] = handlerEntry{slices.Clone(h.Events)}
+		detail, err := json.Marshal(h.HandlerDetail)
+		if err != nil {
+			return fmt.Errorf("put handlers: %s: %w", h.Name, err)
+		}
+		s.handlers[h.Name] = handlerEntry{slices.Clone(h.Events), detail}
 	}
 	return nil
 }
@@ -104,7 +113,12 @@ func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
 	defer s.mu.Unlock()
 	var all []restaq.HandlerInfo
 	for _, name := range slices.Sorted(maps.Keys(s.handlers)) {
-		all = append(all, restaq.HandlerInfo{Name: name, Events: slices.Clone(s.handlers[name].events)})
+		entry := s.handlers[name]
+		h := restaq.HandlerInfo{Name: name, Events: slices.Clone(entry.events)}
+		if err := json.Unmarshal(entry.detail, &h.HandlerDetail); err != nil {
+			return nil, fmt.Errorf("list handlers: handler %s: %w", name, err)
+		}
+		all = append(all, h)
 	}
 	return all, nil
 }

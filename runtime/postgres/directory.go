@@ -17,26 +17,35 @@ import (
 // which start together wait for each other one way round. A handler that is
 // there as it is, is not written again.
 const putHandlersSQL = `
-INSERT INTO restaq.handler AS h (name, events)
-SELECT n.name, n.events
-FROM json_to_recordset($1::text::json) AS n (name text, events text[])
+INSERT INTO restaq.handler AS h (name, events, detail)
+SELECT n.name, n.events, n.detail
+FROM json_to_recordset($1::text::json) AS n (name text, events text[], detail text)
 ORDER BY n.name
-ON CONFLICT (name) DO UPDATE SET events = excluded.events WHERE h.events <> excluded.events`
+ON CONFLICT (name) DO UPDATE SET events = excluded.events, detail = excluded.detail
+WHERE h.events <> excluded.events OR h.detail IS DISTINCT FROM excluded.detail`
+
+// handlerRow is a handler as putHandlersSQL reads it.
+type handlerRow struct {
+	Name   string   `json:"name"`
+	Events []string `json:"events"`
+	Detail string   `json:"detail"`
+}
 
 // PutHandlers adds handlers to the directory or replaces them.
 func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) error {
-	byName := make(map[string]restaq.HandlerInfo, len(handlers)) // a row can be written once by a statement
+	byName := make(map[string]handlerRow, len(handlers)) // a row can be written once by a statement
 	for _, h := range handlers {
-		if h.Events == nil {
-			h.Events = []string{}
+		detail, err := json.Marshal(h.HandlerDetail)
+		if err != nil {
+			return fmt.Errorf("put handlers: %s: %w", h.Name, err)
 		}
-		byName[h.Name] = h
+		row := handlerRow{h.Name, h.Events, string(detail)}
+		if row.Events == nil {
+			row.Events = []string{}
+		}
+		byName[h.Name] = row
 	}
-	list := make([]restaq.HandlerInfo, 0, len(byName))
-	for _, h := range byName {
-		list = append(list, h)
-	}
-	data, err := json.Marshal(list)
+	data, err := json.Marshal(slices.AppendSeq([]handlerRow{}, maps.Values(byName)))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if err == nil { // a delivery then finds the name known
 			_, err = s.resolve(ctx, term{name: name})
@@ -58,11 +67,20 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
 	var all []restaq.HandlerInfo
 	err := s.statement(ctx, func(q querier) error {
-		rows, err := q.Query(ctx, s.q(`SELECT name, events FROM restaq.handler ORDER BY name`))
+		rows, err := q.Query(ctx, s.q(`SELECT name, events, coalesce(detail, '{}') FROM restaq.handler ORDER BY name`))
 		if err != nil {
 			return err
 		}
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[restaq.HandlerInfo])
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h restaq.HandlerInfo, err error) {
+			var detail string
+			if err := row.Scan(&h.Name, &h.Events, &detail); err != nil {
+				return h, err
+			}
+			if err := json.Unmarshal([]byte(detail), &h.HandlerDetail); err != nil {
+				return h, fmt.Errorf("handler %s: %w", h.Name, err)
+			}
+			return h, nil
+		})
 		return err
 	})
 	if err != nil {

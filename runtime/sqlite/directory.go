@@ -17,10 +17,15 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 			if err != nil {
 				return err
 			}
+			detail, err := json.Marshal(h.HandlerDetail)
+			if err != nil {
+				return fmt.Errorf("%s: %w", h.Name, err)
+			}
 			// Every process puts its handlers when it starts; those that
 			// changed nothing write nothing.
-			_, err = tx.exec(`INSERT INTO restaq_handler (name, events) VALUES (?, ?)
-				ON CONFLICT (name) DO UPDATE SET events = excluded.events WHERE events <> excluded.events`, h.Name, string(events))
+			_, err = tx.exec(`INSERT INTO restaq_handler (name, events, detail) VALUES (?, ?, ?)
+				ON CONFLICT (name) DO UPDATE SET events = excluded.events, detail = excluded.detail
+				WHERE events <> excluded.events OR detail <> excluded.detail`, h.Name, string(events), string(detail))
 			if err != nil {
 				return err
 			}
@@ -36,18 +41,23 @@ func (s *Store) PutHandlers(ctx context.Context, handlers []restaq.HandlerInfo) 
 // Handlers returns all handlers that were ever put, by name.
 func (s *Store) Handlers(ctx context.Context) (all []restaq.HandlerInfo, err error) {
 	err = s.reader.read(ctx, func(query queryFunc) error {
-		rows, err := query(`SELECT name, events FROM restaq_handler ORDER BY name`)
+		rows, err := query(`SELECT name, events, detail FROM restaq_handler ORDER BY name`)
 		if err != nil {
 			return err
 		}
 		return each(rows, func() error {
 			var h restaq.HandlerInfo
-			var events []byte
-			if err := rows.Scan(&h.Name, &events); err != nil {
+			var events, detail []byte
+			if err := rows.Scan(&h.Name, &events, &detail); err != nil {
 				return err
 			}
 			if err := json.Unmarshal(events, &h.Events); err != nil {
 				return fmt.Errorf("handler %s: %w", h.Name, err)
+			}
+			if len(detail) > 0 {
+				if err := json.Unmarshal(detail, &h.HandlerDetail); err != nil {
+					return fmt.Errorf("handler %s: %w", h.Name, err)
+				}
 			}
 			all = append(all, h)
 			return nil

@@ -44,6 +44,31 @@ var directoryTests = []test{
 		})
 	}},
 
+	{"all that is known of a handler comes back, and the last word counts", func(f *fixture) {
+		d := f.directory()
+		info := func(graph string) restaq.HandlerInfo {
+			return restaq.HandlerInfo{Name: "a", Events: []string{"x.y"}, HandlerDetail: restaq.HandlerDetail{
+				Steps: []restaq.StepInfo{
+					{Name: "send", Func: "example.com/p.send"},
+					{Name: "pay", Func: "example.com/p.Billing.pay", Shape: "3", Reads: []string{"2"}, ReadBy: []string{"2", "1"}, Earlier: []string{"0"}},
+				},
+				Graph:  []byte(graph),
+				Redact: []string{"card", "ü.'\"\x00"},
+			}}
+		}
+		want := info(`{"a":["\u0000",1.50],"ü":null}`)
+		for _, h := range []restaq.HandlerInfo{info(`[]`), {Name: "a", Events: []string{"x.y"}}, want, want} {
+			if err := d.PutHandlers(f.ctx, []restaq.HandlerInfo{h, {Name: "plain", Events: []string{"x.y"}}}); err != nil {
+				f.Fatal(err)
+			}
+			all, err := f.another().(restaq.Directory).Handlers(f.ctx)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.equal("handlers", all, []restaq.HandlerInfo{h, {Name: "plain", Events: []string{"x.y"}}})
+		}
+	}},
+
 	{"processes that start together all succeed", func(f *fixture) {
 		handles := []restaq.Directory{f.directory(), f.another().(restaq.Directory)}
 		together(16, func(i int) {
