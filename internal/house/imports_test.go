@@ -54,6 +54,15 @@ var table = []Rule{
 	{Tree: "./templates", May: []string{"./internal/coding", "./internal/model", "github.com/dave/jennifer/jen"}},
 	{Tree: "./internal/output", May: []string{"github.com/rogpeppe/go-internal/diff"}},
 
+	// The checks: what the generator knows of markers, by the rules of
+	// go/analysis.
+	{Tree: "./checks/...", May: []string{
+		"./checks/...", "./internal/marker", "./internal/naming", "golang.org/x/tools/go/analysis", "golang.org/x/tools/go/types/typeutil",
+	}},
+	{Tree: "./checks/internal/checktest", May: []string{
+		"./internal/generate", "./internal/load", "golang.org/x/tools/go/analysis/...",
+	}},
+
 	// The runtime: rules in the engine, stores around it. Standard library
 	// only, stores aside.
 	{Tree: "./runtime", May: []string{"./runtime/codec"}, TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5"}},

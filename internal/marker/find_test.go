@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -137,5 +138,42 @@ loose:
 		`  68: marks nothing: no declaration follows it` + hint
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSilencersAreForTheirLineAndTheOneBelowTheirComment(t *testing.T) {
+	const src = `package p
+
+//restaq:ignore loopkey runs once, whatever the loop says
+//restaq:step
+func f() {
+	g() //restaq:ignore sideeffect "it's" fine
+	//restaq:ignore directcall
+	g()
+}
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", src, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	silencers, errs := Silencers(fset, file)
+	for _, s := range silencers {
+		got = append(got, fmt.Sprintf("%s %d-%d %s", s.Check.Text, s.From, s.To, s.Reason))
+		if !s.Silences(s.Check.Text, s.To) || s.Silences(s.Check.Text, s.To+1) || s.Silences("other", s.From) {
+			t.Errorf("%s silences other lines or checks", s.Check.Text)
+		}
+	}
+	want := []string{"loopkey 3-5 runs once, whatever the loop says", `sideeffect 6-7 "it's" fine`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	decls, loose := Find(file)
+	if len(decls) != 1 || decls[0].Marker.Verb != Step || len(decls[0].Errors) != 0 {
+		t.Errorf("a silencer changed what its neighbour marks: %+v", decls)
+	}
+	if len(loose) != 1 || loose[0].Reason != "//restaq:ignore directcall says no reason" || !slices.Equal(loose, errs) {
+		t.Errorf("errors %+v and %+v, want that of the silencer without a reason", loose, errs)
 	}
 }

@@ -4,11 +4,16 @@
 //	//restaq:step [NAME] [key=EXPR] [attempts=N] [backoff=MIN..MAX] [timeout=DURATION] [pure]
 //	//restaq:event TYPE
 //
+// and those that silence a check on the line that they stand on or above:
+//
+//	//restaq:ignore CHECK REASON
+//
 // They are directives in the sense of go/ast: no space before or behind the
 // colon. An argument that holds spaces is quoted whole: "key=a + b".
 //
 // [Parse] reads one, [Find] those of a file together with the declarations that
-// they stand on. Both report everything that is wrong, near misses included.
+// they stand on, [Silencers] those that silence. The first two report everything
+// that is wrong, near misses included.
 package marker
 
 import (
@@ -21,12 +26,15 @@ const (
 	On    = "on"
 	Step  = "step"
 	Event = "event"
+
+	// Ignore marks no declaration; see [Silencers].
+	Ignore = "ignore"
 )
 
 // verbs are the verbs that Parse knows; planned are those that it will know.
 var (
-	verbs   = []string{On, Step, Event}
-	planned = []string{"was", "convert", "ignore"}
+	verbs   = []string{On, Step, Event, Ignore}
+	planned = []string{"was", "convert"}
 )
 
 // options are the words that options begin with, by verb.

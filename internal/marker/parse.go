@@ -13,7 +13,7 @@ import (
 // Parse reads one comment, "//" or "/*" included, that begins at pos. It
 // returns nil and no errors for a comment that is no marker, and a marker with
 // what could be read of it beside the errors. The marker is nil if its verb is
-// not known.
+// not known, and for a comment that silences a check.
 func Parse(text string, pos token.Pos) (*Marker, []Error) {
 	d, ok := ast.ParseDirective(pos, text)
 	if !ok || d.Tool != "restaq" {
@@ -24,6 +24,10 @@ func Parse(text string, pos token.Pos) (*Marker, []Error) {
 	}
 	if !slices.Contains(verbs, d.Name) {
 		return nil, []Error{unknownVerb(d.Name, pos)}
+	}
+	if d.Name == Ignore {
+		_, errs := silencer(d)
+		return nil, errs
 	}
 	p := reading{text: text, marker: &Marker{Verb: d.Name, Pos: pos, End: pos + token.Pos(len(text))}, seen: map[string]bool{}}
 	args, err := d.ParseArgs()

@@ -120,7 +120,9 @@ func TestMarkersThatAreWrong(t *testing.T) {
 		"//restaq:handler":         "| 1: unknown marker //restaq:handler (the markers are //restaq:on, //restaq:step and //restaq:event)",
 		"//restaq:was old-name":    "| 1: //restaq:was is not supported by this version yet",
 		"//restaq:convert x":       "| 1: //restaq:convert is not supported by this version yet",
-		"//restaq:ignore c reason": "| 1: //restaq:ignore is not supported by this version yet",
+		"//restaq:ignore":          "| 1: //restaq:ignore says neither which check nor why (//restaq:ignore CHECK REASON)",
+		"//restaq:ignore loopkey":  "| 17: //restaq:ignore loopkey says no reason (//restaq:ignore loopkey REASON)",
+		"//restaq:ignore Loop why": "| 17: the name of a check is written in small letters: \"Loop\" is none (//restaq:ignore CHECK REASON)",
 
 		// Options.
 		"//restaq:step attempt=3":             "step | 15: unknown option attempt= (did you mean attempts?)",

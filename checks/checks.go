@@ -1,0 +1,21 @@
+// Package checks lists the checks of handlers and steps, each a go/analysis
+// analyzer in a folder of its own, named after it. They report the same in
+// restaqgen check, in go vet -vettool=$(go tool -n restaqvet) and in golangci-lint.
+//
+// docs/checks has a page on each.
+package checks
+
+import (
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/restaq/restaq/checks/directcall"
+	"github.com/restaq/restaq/checks/ignore"
+)
+
+// All returns the checks. The last one is [ignore], which requires all others.
+func All() []*analysis.Analyzer {
+	all := []*analysis.Analyzer{
+		directcall.Analyzer,
+	}
+	return append(all, ignore.New(all))
+}

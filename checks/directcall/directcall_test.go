@@ -1,0 +1,10 @@
+package directcall_test
+
+import (
+	"testing"
+
+	"github.com/restaq/restaq/checks/directcall"
+	"github.com/restaq/restaq/checks/internal/checktest"
+)
+
+func TestDirectCallsAreReported(t *testing.T) { checktest.Run(t, directcall.Analyzer) }
