@@ -34,6 +34,7 @@ type attempt struct {
 	handler *handler
 	lease   Lease
 	kind    AttemptKind
+	begun   time.Time
 
 	ctx    context.Context
 	cut    context.CancelCauseFunc
@@ -73,7 +74,7 @@ func (r *stepRun) row() *StepRow { return &r.rows[0] }
 func (r *stepRun) name() string { return r.rows[0].Name }
 
 func newAttempt(rt *Runtime, h *handler, lease Lease, kind AttemptKind, event *Event, sent instant) *attempt {
-	a := &attempt{rt: rt, handler: h, lease: lease, kind: kind, leasedAt: sent}
+	a := &attempt{rt: rt, handler: h, lease: lease, kind: kind, begun: time.Now(), leasedAt: sent}
 	a.idle.L = &a.mu
 	a.ctx, a.cut = context.WithCancelCause(rt.work.values)
 	a.inside = scopeContext{a.ctx, a, Scope{

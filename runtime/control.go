@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -20,18 +21,31 @@ import (
 // attempt has ended, else as soon as the wish is recorded. The end of ctx ends
 // the waiting only.
 func (rt *Runtime) Retry(ctx context.Context, id string) (Execution, error) {
+	e, attempt, err := rt.askRetry(ctx, id)
+	if err != nil || attempt == 0 {
+		return e, err
+	}
+	return rt.afterAttempt(ctx, e, attempt)
+}
+
+// askRetry records the wish and returns the number of the attempt that fulfils
+// it, 0 if there is nothing to do.
+func (rt *Runtime) askRetry(ctx context.Context, id string) (e Execution, attempt int, err error) {
+	if err := rt.audit(ctx, string(ActionRetry), id, ""); err != nil {
+		return e, 0, fmt.Errorf("retry execution %s: %w", id, err)
+	}
 	e, changed, err := rt.change(ctx, id, Change{From: []Status{Pending, Failed, Sleeping}, To: Pending, Kind: Retried})
 	switch {
 	case err != nil:
-		return e, fmt.Errorf("retry execution %s: %w", id, err)
+		return e, 0, fmt.Errorf("retry execution %s: %w", id, err)
 	case changed:
-		return rt.afterAttempt(ctx, e, e.Attempts+1)
+		return e, e.Attempts + 1, nil
 	case e.Status == Running:
-		return rt.afterAttempt(ctx, e, e.Attempts)
+		return e, e.Attempts, nil
 	case e.Status == Cancelled:
-		return e, fmt.Errorf("retry execution %s: it is cancelled: %w", id, ErrFinal)
+		return e, 0, fmt.Errorf("retry execution %s: it is cancelled: %w", id, ErrFinal)
 	}
-	return e, nil
+	return e, 0, nil
 }
 
 // Restart asks for the execution's next attempt with every step run again,
@@ -40,6 +54,18 @@ func (rt *Runtime) Retry(ctx context.Context, id string) (Execution, error) {
 // dead executions are reopened; on a cancelled one it returns ErrFinal.
 // Waiting is as for Retry.
 func (rt *Runtime) Restart(ctx context.Context, id string) (Execution, error) {
+	e, err := rt.askRestart(ctx, id)
+	if err != nil {
+		return e, err
+	}
+	return rt.afterAttempt(ctx, e, e.Attempts+1)
+}
+
+// askRestart records the wish, which the next attempt fulfils.
+func (rt *Runtime) askRestart(ctx context.Context, id string) (Execution, error) {
+	if err := rt.audit(ctx, string(ActionRestart), id, ""); err != nil {
+		return Execution{}, fmt.Errorf("restart execution %s: %w", id, err)
+	}
 	for {
 		e, changed, err := rt.change(ctx, id, Change{From: []Status{Pending, Failed, Completed, Sleeping}, To: Pending, Kind: Restarted})
 		if err == nil && !changed && e.Status == Running {
@@ -49,7 +75,7 @@ func (rt *Runtime) Restart(ctx context.Context, id string) (Execution, error) {
 		case err != nil:
 			return e, fmt.Errorf("restart execution %s: %w", id, err)
 		case changed:
-			return rt.afterAttempt(ctx, e, e.Attempts+1)
+			return e, nil
 		case e.Status == Cancelled:
 			return e, fmt.Errorf("restart execution %s: it is cancelled: %w", id, ErrFinal)
 		}
@@ -63,6 +89,9 @@ func (rt *Runtime) Restart(ctx context.Context, id string) (Execution, error) {
 // order key is free at once. Cancelling a cancelled execution again is no error;
 // a completed one returns ErrFinal.
 func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
+	if err := rt.audit(ctx, string(ActionCancel), id, ""); err != nil {
+		return Execution{}, fmt.Errorf("cancel execution %s: %w", id, err)
+	}
 	e, changed, err := rt.change(ctx, id, Change{From: []Status{Pending, Running, Sleeping, Failed}, To: Cancelled})
 	if err != nil {
 		return e, fmt.Errorf("cancel execution %s: %w", id, err)
@@ -84,7 +113,11 @@ func (rt *Runtime) Cancel(ctx context.Context, id string) (Execution, error) {
 // an order key its place is behind all that were stored before. It returns
 // ErrNoPayload if the event's payload was not kept.
 func (rt *Runtime) Replay(ctx context.Context, id string) (Execution, error) {
-	e, err := rt.replay(ctx, id)
+	err := rt.audit(ctx, string(ActionReplay), id, "")
+	var e Execution
+	if err == nil {
+		e, err = rt.replay(ctx, id)
+	}
 	if err != nil {
 		return Execution{}, fmt.Errorf("replay execution %s: %w", id, err)
 	}
@@ -122,7 +155,11 @@ func (rt *Runtime) replay(ctx context.Context, id string) (Execution, error) {
 // processes have told the store of; the latter's executions take no place in
 // an order. It returns ErrNoPayload if the event's payload was not kept.
 func (rt *Runtime) ReplayEvent(ctx context.Context, source, eventID string) ([]Execution, error) {
-	executions, err := rt.replayEvent(ctx, source, eventID)
+	err := rt.audit(ctx, "replay-event", "", source+" "+eventID)
+	var executions []Execution
+	if err == nil {
+		executions, err = rt.replayEvent(ctx, source, eventID)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("replay event %s from %s: %w", eventID, source, err)
 	}
@@ -285,6 +322,9 @@ func (rt *Runtime) Prune(ctx context.Context, p Prune) (Pruned, error) {
 	if err := p.normalize(); err != nil {
 		return Pruned{}, fmt.Errorf("prune: %w", err)
 	}
+	if err := rt.audit(ctx, "prune", "", fmt.Sprintf("%s older than %v", strings.Join(p.Statuses, ","), p.OlderThan)); err != nil {
+		return Pruned{}, fmt.Errorf("prune: %w", err)
+	}
 	pruned, err := pruner.Prune(ctx, p)
 	if err != nil {
 		return pruned, fmt.Errorf("prune: %w", err)
@@ -308,6 +348,9 @@ func (f *Filter) normalize() error {
 			return fmt.Errorf("status %q: want pending, running, sleeping, completed, failed, cancelled, dead or retrying", s)
 		}
 	}
+	if f.Text != "" && f.Unhandled {
+		return errors.New("text: events without executions have no error")
+	}
 	if f.EventType == "*" {
 		f.EventType = ""
 	}
@@ -317,6 +360,37 @@ func (f *Filter) normalize() error {
 		}
 	}
 	return nil
+}
+
+// String returns the fields that restrict, for a person: "handler=a status=dead".
+func (f *Filter) String() string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			add(name, t.UTC().Format(time.RFC3339))
+		}
+	}
+	add("status", strings.Join(f.Statuses, ","))
+	add("handler", f.Handler)
+	add("type", f.EventType)
+	add("provider", f.Provider)
+	add("source", f.Source)
+	add("event", f.EventID)
+	add("text", f.Text)
+	at("since", f.Since)
+	at("until", f.Until)
+	if f.Unhandled {
+		add("unhandled", "true")
+	}
+	if len(parts) == 0 {
+		return "all"
+	}
+	return strings.Join(parts, " ")
 }
 
 func (p *Prune) normalize() error {

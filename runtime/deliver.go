@@ -32,10 +32,24 @@ func (rt *Runtime) Deliver(ctx context.Context, event Event) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("deliver: %w", err)
 	}
 	receipt, err := rt.deliver(ctx, &event)
+	rt.count(CountDelivery, event.Source, deliveryResult(&receipt, err), 0)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("deliver event %s from %s: %w", event.ID, event.Source, err)
 	}
 	return receipt, nil
+}
+
+// deliveryResult is what a delivery counts as.
+func deliveryResult(r *Receipt, err error) string {
+	switch {
+	case err != nil:
+		return "failed"
+	case r.Duplicate:
+		return "duplicate"
+	case len(r.Executions) == 0:
+		return "unhandled"
+	}
+	return "accepted"
 }
 
 // deliver looks the event up and, if it is new, inserts it. The insert decides

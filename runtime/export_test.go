@@ -1,6 +1,9 @@
 package restaq
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // WaitActive returns when Run takes work.
 func (rt *Runtime) WaitActive() {
@@ -34,3 +37,9 @@ func (rt *Runtime) WaitIdle() {
 
 // Flush returns when all that there is to tell has been told.
 func (rt *Runtime) Flush() { rt.notices.flush() }
+
+// CountRefusal counts a refused request.
+func (rt *Runtime) CountRefusal(source, reason string) { rt.count(CountRefusal, source, reason, 0) }
+
+// LatencyBucket returns the bucket of a duration.
+func LatencyBucket(d time.Duration) int { return latencyBucket(d) }

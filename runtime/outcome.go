@@ -103,6 +103,7 @@ func (a *attempt) finish(o *Outcome) {
 		return
 	}
 	a.announce(o)
+	a.rt.count(CountAttempt, a.handler.name, o.result(), latencyBucket(time.Since(a.begun)))
 	switch {
 	case e.Status == Pending, a.handler.order != nil:
 		// It was interrupted, or a wish was waiting, or the next one of its
@@ -111,6 +112,17 @@ func (a *attempt) finish(o *Outcome) {
 	case e.Retrying() && o.RetryIn < a.rt.cfg.Poll:
 		time.AfterFunc(o.RetryIn, a.rt.work.look)
 	}
+}
+
+// result is what an attempt's end counts as.
+func (o *Outcome) result() string {
+	switch {
+	case o.Status != Failed:
+		return string(o.Attempt)
+	case o.Retry:
+		return "retrying"
+	}
+	return "dead"
 }
 
 // announce logs the outcome. A failure that waits for a person is loud.

@@ -32,6 +32,9 @@ type Runtime struct {
 	work    work
 	turn    int // of registry.names, whose handler is claimed first; the claim loop's
 	notices notices
+
+	meterStore Meter // nil if the store is none
+	meter      meter
 }
 
 // announceTimeout bounds one try of telling the store of the handlers.
@@ -59,6 +62,7 @@ func New(store Store, cfg Config) (*Runtime, error) {
 		announce: make(chan struct{}, 1),
 		registry: registry{handlers: make(map[string]*handler), steps: make(map[string]*stepPart)},
 	}
+	rt.meterStore, _ = store.(Meter)
 	rt.owner = rt.newID()
 	rt.work.init(cfg.Concurrency)
 	return rt, nil

@@ -328,6 +328,10 @@ type Filter struct {
 	Since     time.Time // created at or after
 	Until     time.Time // created before
 
+	// Text is a part of the error, letter for letter; only failed executions
+	// have one that counts here.
+	Text string
+
 	// Unhandled lists stored events that never had an execution instead. Their
 	// rows have an Event and CreatedAt only; Statuses and Handler are not used.
 	Unhandled bool

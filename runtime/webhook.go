@@ -227,6 +227,7 @@ func acknowledgement(receipts []Receipt) *Answer {
 
 // refuse answers and logs a refusal.
 func (rc *receiver) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
+	rc.rt.count(CountRefusal, rc.endpoint.Source, firstLine(no.reason, 80), 0)
 	log := rc.rt.cfg.Logger.With("provider", rc.endpoint.Provider, "source", rc.endpoint.Source, "status", no.status, "remote", r.RemoteAddr)
 	if no.cause != nil {
 		log = log.With("error", firstLine(errorText(no.cause), 200))

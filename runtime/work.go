@@ -220,9 +220,11 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	background.Go(func() { rt.renewLeases(base) })
 	background.Go(func() { rt.listen(base) })
 	background.Go(func() { rt.watchStranded(base) })
+	background.Go(func() { rt.flushCounts(base) })
 	rt.claimUntil(ctx)
 	err := rt.drain()
 	rt.notices.flush()
+	rt.flush(base)
 	stop()
 	background.Wait()
 	return err

@@ -37,6 +37,8 @@ type Store struct {
 	handlers   map[string]handlerEntry // the directory, by name
 	key        []byte                  // of input fingerprints
 	listeners  map[*listener]bool
+	counts     map[restaq.Count]int64 // by all but N, which is 0
+	audit      []restaq.AuditEntry    // oldest first
 }
 
 var (
@@ -47,6 +49,9 @@ var (
 	_ restaq.Keyed     = (*Store)(nil)
 	_ restaq.Clocked   = (*Store)(nil)
 	_ restaq.Notifier  = (*Store)(nil)
+	_ restaq.Counter   = (*Store)(nil)
+	_ restaq.Meter     = (*Store)(nil)
+	_ restaq.Auditor   = (*Store)(nil)
 )
 
 // New returns an empty store that takes its time from time.Now.
@@ -62,6 +67,7 @@ func New() *Store {
 		handlers:   map[string]handlerEntry{},
 		key:        key,
 		listeners:  map[*listener]bool{},
+		counts:     map[restaq.Count]int64{},
 	}
 }
 

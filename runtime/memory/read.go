@@ -88,6 +88,7 @@ func (s *Store) matching(f *restaq.Filter) []entry {
 	var rows []entry
 	for _, e := range s.executions {
 		if matchStatus(f.Statuses, &e.Execution) && (f.Handler == "" || f.Handler == e.Handler) &&
+			(f.Text == "" || e.Status == restaq.Failed && strings.Contains(e.Error, f.Text)) &&
 			matchEvent(f, e.event) && matchTime(f, e.CreatedAt) {
 			rows = append(rows, entry{e.out(), e.CreatedAt, e.ID})
 		}

@@ -84,31 +84,8 @@ func (l *listQuery) arg(value any) string {
 // way of the small table of work, if the statuses allow it.
 func executionList(f *restaq.Filter) (*listQuery, error) {
 	var l listQuery
-	l.write(`SELECT ` + executionColumns + `, ` + stateColumns + `, e.id::text
-FROM restaq.execution e
-JOIN restaq.event ev ON ` + ofEvent)
-	completed := slices.Contains(f.Statuses, string(restaq.Completed))
-	if len(f.Statuses) > 0 && !completed {
-		l.write(`
-JOIN restaq.work w ON w.execution = e.id`)
-	} else {
-		l.write(`
-LEFT JOIN restaq.work w ON w.execution = e.id`)
-	}
-	l.write(lastAttempt + `
-WHERE true`)
-	if len(f.Statuses) > 0 {
-		l.statuses(f.Statuses)
-	}
-	l.term(`e.handler`, f.Handler)
-	l.event(f)
-	l.since(f, `e.created_at`)
-	if !f.Since.IsZero() {
-		l.write(` AND e.id >= ` + l.arg(idAt(f.Since.Add(-clockError))) + `::uuid`)
-	}
-	if !f.Until.IsZero() {
-		l.write(` AND e.id <= ` + l.arg(idAt(f.Until.Add(clockError))) + `::uuid`)
-	}
+	l.write(`SELECT ` + executionColumns + `, ` + stateColumns + `, e.id::text`)
+	l.executions(f, lastAttempt)
 	if f.Cursor != "" {
 		_, key, err := parseCursor(f.Cursor)
 		if err != nil {
@@ -122,6 +99,38 @@ WHERE true`)
 	}
 	l.write(` ORDER BY e.id DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
 	return &l, nil
+}
+
+// executions goes on with the tables and conditions of executions; more are
+// tables that the columns before need.
+func (l *listQuery) executions(f *restaq.Filter, more string) {
+	l.write(`
+FROM restaq.execution e
+JOIN restaq.event ev ON ` + ofEvent)
+	if f.Text != "" || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, string(restaq.Completed)) {
+		l.write(`
+JOIN restaq.work w ON w.execution = e.id`)
+	} else {
+		l.write(`
+LEFT JOIN restaq.work w ON w.execution = e.id`)
+	}
+	l.write(more + `
+WHERE true`)
+	if len(f.Statuses) > 0 {
+		l.statuses(f.Statuses)
+	}
+	if f.Text != "" {
+		l.write(` AND w.status = 'failed' AND strpos(w.error, ` + l.arg(f.Text) + `::text) > 0`)
+	}
+	l.term(`e.handler`, f.Handler)
+	l.event(f)
+	l.since(f, `e.created_at`)
+	if !f.Since.IsZero() {
+		l.write(` AND e.id >= ` + l.arg(idAt(f.Since.Add(-clockError))) + `::uuid`)
+	}
+	if !f.Until.IsZero() {
+		l.write(` AND e.id <= ` + l.arg(idAt(f.Until.Add(clockError))) + `::uuid`)
+	}
 }
 
 // statuses restricts to any of the words.
@@ -195,11 +204,8 @@ func (l *listQuery) since(f *restaq.Filter, column string) {
 func unhandledList(f *restaq.Filter) (*listQuery, error) {
 	var l listQuery
 	l.write(`SELECT '', '', '', ev.received_at, ` + eventColumns + `,
-	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.source::text || ' ' || ev.event_id
-FROM restaq.event ev
-WHERE ev.executions IS NULL`)
-	l.event(f)
-	l.since(f, `ev.received_at`)
+	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.source::text || ' ' || ev.event_id`)
+	l.unhandled(f)
 	if f.Cursor != "" {
 		at, key, err := parseCursor(f.Cursor)
 		if err != nil {
@@ -215,6 +221,36 @@ WHERE ev.executions IS NULL`)
 	}
 	l.write(` ORDER BY ev.received_at DESC, ev.event_id DESC, ev.source DESC LIMIT ` + l.arg(int64(f.Limit)+1) + `::bigint`)
 	return &l, nil
+}
+
+// unhandled goes on with the table and conditions of events without executions.
+func (l *listQuery) unhandled(f *restaq.Filter) {
+	l.write(`
+FROM restaq.event ev
+WHERE ev.executions IS NULL`)
+	l.event(f)
+	l.since(f, `ev.received_at`)
+}
+
+// Count returns how many rows List would return over all pages, at most most.
+func (s *Store) Count(ctx context.Context, f restaq.Filter, most int) (int, error) {
+	var l listQuery
+	l.write(`SELECT count(*) FROM (SELECT`)
+	if f.Unhandled {
+		l.unhandled(&f)
+	} else {
+		l.executions(&f, "")
+	}
+	l.write(` LIMIT ` + l.arg(int64(most)) + `::bigint) found`)
+	var n int64
+	err := s.statement(ctx, func(q querier) (err error) {
+		n, err = one[int64](ctx, q, s.q(l.sql.String()), l.args...)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count executions: %w", err)
+	}
+	return int(n), nil
 }
 
 var errCursor = errors.New("invalid cursor")

@@ -87,6 +87,9 @@ var (
 	_ restaq.Pruner    = (*Store)(nil)
 	_ restaq.Directory = (*Store)(nil)
 	_ restaq.Keyed     = (*Store)(nil)
+	_ restaq.Counter   = (*Store)(nil)
+	_ restaq.Meter     = (*Store)(nil)
+	_ restaq.Auditor   = (*Store)(nil)
 )
 
 // Open connects to the database at url and brings the schema restaq up to

@@ -41,7 +41,31 @@ func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) 
 // executions finds a page of executions. It asks for one row more than the
 // page has, to know whether there is a next one.
 func executions(query queryFunc, f restaq.Filter) (restaq.Page, error) {
-	var w where
+	w := executionWhere(f)
+	if f.Cursor != "" {
+		at, id, err := parseCursor(f.Cursor)
+		if err != nil {
+			return restaq.Page{}, err
+		}
+		w.add(`(x.created_at, x.id) < (?, ?)`, at, id)
+	}
+	rows, err := query(`SELECT `+executionColumns+executionTables+w.String()+`
+		ORDER BY x.created_at DESC, x.id DESC LIMIT ?`, append(w.args, f.Limit+1)...)
+	if err != nil {
+		return restaq.Page{}, err
+	}
+	return pageOf(rows, f.Limit, func() (restaq.Execution, string, error) {
+		var e execution
+		err := rows.Scan(e.columns()...)
+		return e.out(), cursor(e.CreatedAt, e.ID), err
+	})
+}
+
+const executionTables = `
+		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event`
+
+// executionWhere says which executions f finds.
+func executionWhere(f restaq.Filter) (w where) {
 	w.status(f.Statuses)
 	if f.Handler != "" {
 		w.add(`x.handler = ?`, f.Handler)
@@ -57,31 +81,15 @@ func executions(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 			f.EventID, f.EventID)
 	}
 	w.times(`x.created_at`, f)
-	if f.Cursor != "" {
-		at, id, err := parseCursor(f.Cursor)
-		if err != nil {
-			return restaq.Page{}, err
-		}
-		w.add(`(x.created_at, x.id) < (?, ?)`, at, id)
+	if f.Text != "" {
+		w.add(`x.status = 'failed' AND instr(x.error, ?) > 0`, f.Text)
 	}
-	rows, err := query(`SELECT `+executionColumns+`
-		FROM restaq_execution AS x JOIN restaq_event AS e ON e.seq = x.event`+w.String()+`
-		ORDER BY x.created_at DESC, x.id DESC LIMIT ?`, append(w.args, f.Limit+1)...)
-	if err != nil {
-		return restaq.Page{}, err
-	}
-	return pageOf(rows, f.Limit, func() (restaq.Execution, string, error) {
-		var e execution
-		err := rows.Scan(e.columns()...)
-		return e.out(), cursor(e.CreatedAt, e.ID), err
-	})
+	return w
 }
 
 // unhandled finds a page of events that never had an execution.
 func unhandled(query queryFunc, f restaq.Filter) (restaq.Page, error) {
-	w := where{terms: []string{`e.unhandled = 1`}}
-	w.event(f)
-	w.times(`e.received_at`, f)
+	w := unhandledWhere(f)
 	if f.Cursor != "" {
 		at, text, err := parseCursor(f.Cursor)
 		if err != nil {
@@ -105,6 +113,30 @@ func unhandled(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 		err := rows.Scan(&seq, moment{&ref.ReceivedAt}, &ref.Source, &ref.ID, &ref.Provider, &ref.Type)
 		return restaq.Execution{Event: ref, CreatedAt: ref.ReceivedAt}, cursor(ref.ReceivedAt, strconv.FormatInt(seq, 10)), err
 	})
+}
+
+// unhandledWhere says which events f finds.
+func unhandledWhere(f restaq.Filter) where {
+	w := where{terms: []string{`e.unhandled = 1`}}
+	w.event(f)
+	w.times(`e.received_at`, f)
+	return w
+}
+
+// Count returns how many rows List would return over all pages, at most most.
+func (s *Store) Count(ctx context.Context, f restaq.Filter, most int) (n int, err error) {
+	from, w := executionTables, executionWhere(f)
+	if f.Unhandled {
+		from, w = `
+		FROM restaq_event AS e`, unhandledWhere(f)
+	}
+	err = s.reader.readOnce(ctx, func(query queryFunc) error {
+		return scanOne(query, []any{&n}, `SELECT count(*) FROM (SELECT 1`+from+w.String()+` LIMIT ?)`, append(w.args, most)...)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count executions: %w", err)
+	}
+	return n, nil
 }
 
 // pageOf reads up to limit rows; scan returns a row and the cursor behind it.

@@ -69,6 +69,9 @@ var (
 	_ restaq.Pruner    = (*Store)(nil)
 	_ restaq.Directory = (*Store)(nil)
 	_ restaq.Keyed     = (*Store)(nil)
+	_ restaq.Counter   = (*Store)(nil)
+	_ restaq.Meter     = (*Store)(nil)
+	_ restaq.Auditor   = (*Store)(nil)
 
 	_ restaq.Transactor = (*Store)(nil)
 	_ restaq.Outbox     = (*Store)(nil)

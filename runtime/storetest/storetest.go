@@ -19,8 +19,8 @@
 //
 // The suite reads as the specification: a test a sentence. It never sleeps;
 // leases run out and retries fall due because Advance says so. The optional
-// abilities (restaq.Lister, Pruner, Directory, Keyed, Transactor, Outbox) are
-// tested where a store has them.
+// abilities (restaq.Lister, Counter, Pruner, Directory, Keyed, Meter, Auditor,
+// Transactor, Outbox) are tested where a store has them.
 //
 // Tests run in parallel, each on a store of its own.
 package storetest
@@ -83,6 +83,10 @@ func Run(t *testing.T, b Backend) {
 		{"History", historyTests},
 		{"Bytes", bytesTests},
 		{"List", listTests},
+		{"Text", textTests},
+		{"Count", countTests},
+		{"Meter", meterTests},
+		{"Audit", auditTests},
 		{"Prune", pruneTests},
 		{"Directory", directoryTests},
 		{"Keyed", keyedTests},
