@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/restaq/restaq/runtime/codec"
 )
 
 // Part is what Register takes: a Handler or a bound Step.
@@ -30,6 +32,8 @@ type Handler[E any] struct {
 	Func func(ctx context.Context, event E) error
 
 	// Decode makes the handler's event from a payload; nil only if E is Event.
+	// With an error that is a [*codec.RangeError] itself, the event counts, and
+	// each attempt logs a warning.
 	Decode func(eventType string, payload []byte) (E, error)
 
 	// Attempts is how many attempts an execution gets; 0: Config.Attempts.
@@ -72,26 +76,35 @@ func (h Handler[E]) register(r *registry) error {
 	if err := h.validate(); err != nil {
 		return fmt.Errorf("handler %q: %w", h.Name, err)
 	}
-	decode := func(event *Event) (E, error) {
+	decode := func(event *Event) (e E, beyond *codec.RangeError, err error) {
 		if raw, ok := any(*event).(E); ok && h.Decode == nil {
-			return raw, nil
+			return raw, nil, nil
 		}
-		return h.Decode(event.Type, event.Payload)
+		e, err = h.Decode(event.Type, event.Payload)
+		if is, ok := err.(*codec.RangeError); ok { // one that is wrapped comes without an event
+			return e, is, nil
+		}
+		return e, nil, err
 	}
 	erased := &handler{
 		name: h.Name, events: h.Events, attempts: h.Attempts, backoff: h.Backoff, timeout: h.Timeout,
 		detail: HandlerDetail{Graph: json.RawMessage(h.Graph)},
 		prepare: func(event *Event) (func(ctx context.Context) error, error) {
-			e, err := decode(event)
+			e, beyond, err := decode(event)
 			if err != nil {
 				return nil, err
 			}
-			return func(ctx context.Context) error { return h.Func(ctx, e) }, nil
+			return func(ctx context.Context) error {
+				if beyond != nil {
+					Logger(ctx).WarnContext(ctx, "event has integers that do not fit their type", "first", beyond.Path, "count", beyond.Count)
+				}
+				return h.Func(ctx, e)
+			}, nil
 		},
 	}
 	if h.Order != nil {
 		erased.order = func(event *Event) (string, error) {
-			e, err := decode(event)
+			e, _, err := decode(event)
 			if err != nil {
 				return "", err
 			}

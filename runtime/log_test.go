@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"testing"
 
 	restaq "github.com/restaq/restaq/runtime"
+	"github.com/restaq/restaq/runtime/codec"
 )
 
 func TestLogLinesAreLoudAndDiscreet(t *testing.T) {
@@ -102,4 +104,42 @@ func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
+}
+
+func TestAnIntegerBeyondItsTypeIsLoggedAndNotRefused(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		var buf syncBuffer
+		cfg := quick()
+		cfg.Logger = slog.New(slog.NewTextHandler(&buf, nil))
+		type order struct{ Amount int64 }
+		var got order
+		var raw string
+		rt, stop := start(t, open(), cfg, restaq.Handler[order]{
+			Name: "h", Events: []string{"acme.order.*"},
+			Func: func(ctx context.Context, o order) error {
+				got, raw = o, string(restaq.EventFrom(ctx).Payload)
+				return nil
+			},
+			Order: func(o order) string { return fmt.Sprint(o.Amount) },
+			Decode: codec.EventReader(func(d *codec.Decoder, o *order) {
+				fields := codec.Fields{Names: []string{"amount"}}
+				for i := d.Object(&fields); i >= 0; i = d.Next(&fields, i) {
+					codec.DecodeInt(d, &o.Amount)
+				}
+			}),
+		})
+		event := newEvent()
+		const payload = `{"amount":123456789012345678901234567890}`
+		event.Payload = []byte(payload)
+		wait(t, rt, deliver(t, rt, event).ID, "completed")
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if got.Amount != math.MaxInt64 || raw != payload {
+			t.Errorf("the handler got %+v, and %s raw", got, raw)
+		}
+		if text := buf.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "handler=h attempt=1 first=amount count=1") {
+			t.Errorf("log:\n%s", text)
+		}
+	})
 }

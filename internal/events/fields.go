@@ -235,6 +235,12 @@ var (
 	maxUint64 = new(big.Int).SetUint64(1<<64 - 1)
 )
 
+// wideFormats are the formats of integers beyond 64 bits that are in use.
+var wideFormats = map[string]bool{
+	"bigint": true, "big-int": true, "biginteger": true, "big-integer": true, "BigInteger": true, "decimal": true,
+	"int128": true, "uint128": true, "int256": true, "uint256": true,
+}
+
 // integerType returns int64 unless bounds, or values that the schema names, say
 // that it is not enough.
 func integerType(s *shape) *templates.EventType {
@@ -261,6 +267,8 @@ func integerType(s *shape) *templates.EventType {
 		return basic("int64")
 	case s.format == "uint64":
 		return basic("uint64")
+	case wideFormats[s.format]:
+		return of("Number")
 	case low != nil && low.Cmp(minInt64) < 0, limit != nil && limit.Cmp(maxUint64) > 0:
 		return of("Number")
 	case limit == nil || limit.Cmp(maxInt64) <= 0:

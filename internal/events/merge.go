@@ -180,6 +180,22 @@ func (sh *shaper) mergeObjects(out *shape, alts []*shape) {
 	}
 }
 
+// withBounds returns an integer with the limits and the format that parts of allOf
+// give it without saying its type again.
+func withBounds(s *schema.Schema, whole *shape) *shape {
+	c := *whole
+	for _, part := range s.AllOf {
+		if c.min == nil {
+			c.min = part.Minimum
+		}
+		if c.max == nil {
+			c.max = part.Maximum
+		}
+		c.format = firstOf(c.format, part.Format)
+	}
+	return &c
+}
+
 // requiredOf returns the names that allOf's parts and s itself require without
 // having the property.
 func requiredOf(s *schema.Schema) []string {

@@ -148,6 +148,9 @@ func (sh *shaper) find(s *schema.Schema) *shape {
 	if need := requiredOf(s); whole.form == object && !whole.named && len(need) > 0 {
 		whole = sh.require(whole, need)
 	}
+	if whole.form == integer && len(s.AllOf) > 0 {
+		whole = withBounds(s, whole)
+	}
 	if s.Null && !whole.null {
 		c := *whole
 		c.null = true
@@ -340,5 +343,8 @@ func limit(s *schema.Schema, keyword string) (int, bool) {
 
 // sameForm reports whether two shapes are one Go type without further ado.
 func sameForm(a, b *shape) bool {
+	if a.form == integer && b.form == integer && integerType(a).Name != integerType(b).Name {
+		return false
+	}
 	return a.form == b.form && a.null == b.null && (a.owner == b.owner || a.form != object && a.form != union && a.form != tuple && a.enum == nil && b.enum == nil) && a.elem == b.elem
 }

@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/restaq/restaq/internal/schema"
+	"github.com/restaq/restaq/templates"
 )
 
 // tabler writes the table that package runtime/validate reads: that package's
 // comment has its form.
 type tabler struct {
 	problems *schema.Problems
+	shapes   *shaper
 	nodes    []string
 	done     map[*schema.Schema]int
 	open     map[*schema.Schema]int // being written: the number, -1 while nobody has asked for it
@@ -25,7 +27,7 @@ type tabler struct {
 
 // table returns the table of a package's events.
 func (b *builder) table() (string, error) {
-	t := tabler{problems: b.problems, done: map[*schema.Schema]int{}, open: map[*schema.Schema]int{}, byText: map[string]int{}}
+	t := tabler{problems: b.problems, shapes: b.shapes, done: map[*schema.Schema]int{}, open: map[*schema.Schema]int{}, byText: map[string]int{}}
 	roots := map[string]int{}
 	for _, src := range b.sources {
 		root, err := t.number(src.schema)
@@ -77,20 +79,43 @@ func (t *tabler) number(s *schema.Schema) (int, error) {
 		t.done[s] = only
 		return only, nil
 	}
-	text, err := plainJSON(node)
+	if n < 0 {
+		n, err = t.intern(node)
+	} else {
+		t.nodes[n], err = plainJSON(node)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", s.Position, err)
 	}
-	if n >= 0 {
-		t.nodes[n] = text
-	} else if same, ok := t.byText[text]; ok {
-		n = same
-	} else {
+	t.done[s] = n
+	return n, nil
+}
+
+// member returns the number of the node of a member or element, which says of an
+// integer what its Go type holds.
+func (t *tabler) member(s *schema.Schema) (int, error) {
+	n, err := t.number(s)
+	if shape := t.shapes.shape(s); err == nil && (shape.form == integer || shape.form == unix) && shape.owner.Const == nil && shape.owner.Enum == nil {
+		if fit := integerType(shape); fit.Kind == templates.Basic {
+			return t.intern(&tableNode{Fit: fit.Name, All: []int{n}})
+		}
+	}
+	return n, err
+}
+
+// intern returns the number of a node, which is written unless it stands there
+// already.
+func (t *tabler) intern(node *tableNode) (int, error) {
+	text, err := plainJSON(node)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := t.byText[text]
+	if !ok {
 		n = len(t.nodes)
 		t.nodes = append(t.nodes, text)
 		t.byText[text] = n
 	}
-	t.done[s] = n
 	return n, nil
 }
 
@@ -110,6 +135,7 @@ type tableNode struct {
 	No         bool                `json:"no,omitempty"`
 	Types      string              `json:"t,omitempty"`
 	Null       bool                `json:"null,omitempty"`
+	Fit        string              `json:"fit,omitempty"`
 	Enum       []*schema.Node      `json:"e,omitempty"`
 	Const      *schema.Node        `json:"c,omitempty"`
 	Props      []any               `json:"p,omitempty"`
@@ -174,10 +200,10 @@ func (t *tabler) node(s *schema.Schema) (*tableNode, error) {
 		n.All = append(n.All, w.number(s.Target))
 	}
 	n.All = append(n.All, w.numbers(s.AllOf)...)
-	n.Any, n.One, n.Prefix = w.numbers(s.AnyOf), w.numbers(s.OneOf), w.numbers(s.Prefix)
-	n.Additional, n.Items = w.optional(s.Additional), w.optional(s.Items)
+	n.Any, n.One, n.Prefix = w.numbers(s.AnyOf), w.numbers(s.OneOf), w.members(s.Prefix)
+	n.Additional, n.Items = w.element(s.Additional), w.element(s.Items)
 	for _, p := range s.Properties {
-		at := w.number(p.Schema)
+		at := w.member(p.Schema)
 		if p.Required {
 			at = -1 - at
 		}
@@ -185,7 +211,7 @@ func (t *tabler) node(s *schema.Schema) (*tableNode, error) {
 	}
 	for _, p := range s.Patterns {
 		if t.expression(p.Schema.Position, p.Name) {
-			n.Patterns = append(n.Patterns, p.Name, w.number(p.Schema))
+			n.Patterns = append(n.Patterns, p.Name, w.member(p.Schema))
 		}
 	}
 	for _, c := range s.Conditions {
@@ -204,12 +230,31 @@ type nodeWriter struct {
 	err error
 }
 
-func (w *nodeWriter) number(s *schema.Schema) int {
-	n, err := w.t.number(s)
+func (w *nodeWriter) number(s *schema.Schema) int { return w.keep(w.t.number(s)) }
+
+func (w *nodeWriter) member(s *schema.Schema) int { return w.keep(w.t.member(s)) }
+
+func (w *nodeWriter) keep(n int, err error) int {
 	if w.err == nil {
 		w.err = err
 	}
 	return n
+}
+
+func (w *nodeWriter) members(list []*schema.Schema) []int {
+	var numbers []int
+	for _, s := range list {
+		numbers = append(numbers, w.member(s))
+	}
+	return numbers
+}
+
+// element returns the node of items or members that the schema has no name for.
+func (w *nodeWriter) element(s *schema.Schema) *int {
+	if s == nil {
+		return nil
+	}
+	return new(w.member(s))
 }
 
 func (w *nodeWriter) numbers(list []*schema.Schema) []int {

@@ -60,6 +60,9 @@ func (sh *shaper) combine(out *shape, alts []*shape) {
 		out.form, out.enum = text, allValues(alts)
 	case all(integer, unix):
 		out.form = integer
+		if slices.ContainsFunc(alts, func(a *shape) bool { return integerType(a).Name != "int64" }) {
+			out.form = number
+		}
 	case all(integer, number, unix):
 		out.form = number
 	case all(text, moment):

@@ -84,30 +84,40 @@ var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 // error is an [*Error].
 func Reader[T any](decode func(d *Decoder, v *T)) func(data []byte, v *T) error {
 	return func(data []byte, v *T) error {
-		d := decoders.Get().(*Decoder)
-		d.data = data
-		decode(d, v)
-		err := d.end()
-		if err != nil {
-			*v = *new(T)
-		}
-		d.reset()
-		decoders.Put(d)
+		_, err := read(decode, data, v, false)
 		return err
 	}
 }
 
+// read reads a value, of an event if it is said so. Beyond is not nil if an
+// event's integers were replaced.
+func read[T any](decode func(d *Decoder, v *T), data []byte, v *T, event bool) (beyond *RangeError, err error) {
+	d := decoders.Get().(*Decoder)
+	d.data, d.fractions = data, event
+	decode(d, v)
+	if err = d.end(); err != nil {
+		*v = *new(T)
+	} else if event && d.beyond > 0 {
+		beyond = &RangeError{Path: pathTo(data, d.firstBeyond), Count: d.beyond}
+	}
+	d.reset()
+	decoders.Put(d)
+	return beyond, err
+}
+
 // EventReader returns the function that reads an event's payload, whatever the
-// event's type. Integers may be written as 1.0.
+// event's type. Integers may be written as 1.0. Integers beyond the 64 bits of
+// their Go type are read as the nearest that it holds: the event is whole then,
+// and the error beside it is a [*RangeError] itself, not one that wraps it.
 func EventReader[E any](decode func(d *Decoder, v *E)) func(eventType string, payload []byte) (E, error) {
-	read := Reader(func(d *Decoder, v *E) {
-		d.fractions = true
-		decode(d, v)
-	})
 	return func(eventType string, payload []byte) (E, error) {
 		var event E
-		if err := read(payload, &event); err != nil {
+		beyond, err := read(decode, payload, &event, true)
+		switch {
+		case err != nil:
 			return event, fmt.Errorf("decode %s: %w", eventType, err)
+		case beyond != nil:
+			return event, beyond
 		}
 		return event, nil
 	}

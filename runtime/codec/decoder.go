@@ -18,12 +18,16 @@ type Decoder struct {
 	text    strings.Builder // what decoded strings share
 	scratch []byte          // a string that is not spelled as it is
 
-	fractions bool // an integer may be written as 1.0
+	// Of an event: an integer may be written as 1.0, and if it is beyond 64
+	// bits, the nearest that is not is read.
+	fractions   bool
+	beyond      int // how many of those there were
+	firstBeyond int // where the first one stands
 }
 
 // reset makes d ready for the next text, and forgets all of the last.
 func (d *Decoder) reset() {
-	d.data, d.pos, d.depth, d.err, d.fractions = nil, 0, 0, nil, false
+	d.data, d.pos, d.depth, d.err, d.fractions, d.beyond = nil, 0, 0, nil, false, 0
 	d.text.Reset()
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > maxScratch {
 		d.scratch = nil
@@ -191,8 +195,10 @@ func (d *Decoder) Text() string {
 // none.
 func (d *Decoder) Kind() byte { return d.peek() }
 
-// Fractions sets whether an integer may be written with a fraction or exponent
-// that does not matter, as 1.0 or 1e3, and returns what was set before.
+// Fractions sets whether integers are read as those of an event are, and returns
+// what was set before: one may be written with a fraction or exponent that does
+// not matter, as 1.0 or 1e3, and of one beyond 64 bits the nearest that is not
+// is read.
 func (d *Decoder) Fractions(may bool) bool {
 	before := d.fractions
 	d.fractions = may
@@ -219,10 +225,17 @@ func (d *Decoder) JSON(v any) {
 
 // unmarshal is json.Unmarshal, or Unmarshal where integers may have fractions.
 func (d *Decoder) unmarshal(text []byte, v any) error {
-	if d.fractions {
-		return Unmarshal(text, v)
+	if !d.fractions {
+		return json.Unmarshal(text, v)
 	}
-	return json.Unmarshal(text, v)
+	beyond, err := unmarshal(text, v)
+	if beyond > 0 {
+		if d.beyond == 0 {
+			d.firstBeyond = d.pos - len(text)
+		}
+		d.beyond += beyond
+	}
+	return err
 }
 
 // unfit fails the decoding of the value with this text, which was just read.

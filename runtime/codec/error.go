@@ -29,6 +29,27 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
+// RangeError says that integers of an event are beyond the 64 bits of their Go
+// type. Each was read as the nearest integer that the type holds, and everything
+// else as it is.
+type RangeError struct {
+	// Path names the member or element with the first of them, or one around
+	// it, such as data.items[2].
+	Path string
+
+	// Count is how many there are, 1 or more.
+	Count int
+}
+
+// Error tells the path and how many there are.
+func (e *RangeError) Error() string {
+	more := ""
+	if e.Count > 1 {
+		more = fmt.Sprintf(", and %d more,", e.Count-1)
+	}
+	return fmt.Sprintf("integer at %s%s is beyond 64 bits: the nearest that is not was read", e.Path, more)
+}
+
 // pathTo returns the path of what stands at offset end of a text that is valid
 // up to there. Only errors ask for it, so nothing keeps track of it on the way.
 func pathTo(data []byte, end int) string {

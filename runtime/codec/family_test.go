@@ -3,6 +3,8 @@ package codec_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -98,9 +100,85 @@ func TestAnEventsIntegersMayBeWrittenWithAFraction(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, e, err)
 		}
 	}
-	for _, text := range []string{"1.5", "1e400", "1e19", "1e-1", "1.", "01.0"} {
+	for _, text := range []string{"1.5", "1e-1", "1e-400", "1e-99999999999999999999", "1.", "01.0"} {
 		if _, err := read("door.opened", []byte(`{"N":`+text+`}`)); err == nil || !strings.HasPrefix(err.Error(), "decode door.opened: read JSON value: N: offset 5: ") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestAnEventsIntegerBeyond64BitsIsTheNearest(t *testing.T) {
+	type wide struct {
+		N     int64
+		U     uint64
+		Small int8
+		List  []int64
+		JSON  struct{ A, B int64 }
+	}
+	read := codec.EventReader(func(d *codec.Decoder, e *wide) {
+		fields := codec.Fields{Names: []string{"N", "U", "Small", "List", "JSON"}}
+		for i := d.Object(&fields); i >= 0; i = d.Next(&fields, i) {
+			switch i {
+			case 0:
+				codec.DecodeInt(d, &e.N)
+			case 1:
+				codec.DecodeUint(d, &e.U)
+			case 2:
+				codec.DecodeInt(d, &e.Small)
+			case 3:
+				codec.DecodeSlice(d, &e.List, codec.DecodeInt)
+			case 4:
+				codec.DecodeJSON(d, &e.JSON)
+			}
+		}
+	})
+	zeros := strings.Repeat("0", 100)
+	for _, c := range []struct {
+		text  string
+		want  wide
+		path  string
+		count int
+	}{
+		{`{"N":9223372036854775807,"U":18446744073709551615}`, wide{N: math.MaxInt64, U: math.MaxUint64}, "", 0},
+		{`{"N":-9223372036854775808}`, wide{N: math.MinInt64}, "", 0},
+		{`{"N":9223372036854775808}`, wide{N: math.MaxInt64}, "N", 1},
+		{`{"N":-9223372036854775809}`, wide{N: math.MinInt64}, "N", 1},
+		{`{"N":123456789012345678901234567890}`, wide{N: math.MaxInt64}, "N", 1},
+		{`{"N":-1e300,"U":1e19}`, wide{N: math.MinInt64, U: 1e19}, "N", 1},
+		{`{"N":1.5e99999999999999999999}`, wide{N: math.MaxInt64}, "N", 1},
+		{`{"N":0.0E99999999999999999999,"U":0.` + zeros + `}`, wide{}, "", 0},
+		{`{"N":7.` + zeros + `,"U":` + "8" + zeros + "e-100" + `}`, wide{N: 7, U: 8}, "", 0},
+		{`{"U":18446744073709551616}`, wide{U: math.MaxUint64}, "U", 1},
+		{`{"U":-1}`, wide{}, "U", 1},
+		{`{"U":-0}`, wide{}, "", 0},
+		{`{"List":[1,99999999999999999999,-99999999999999999999]}`, wide{List: []int64{1, math.MaxInt64, math.MinInt64}}, "List[1]", 2},
+		{`{"JSON":{"A":99999999999999999999,"B":2.0}}`, wide{JSON: struct{ A, B int64 }{math.MaxInt64, 2}}, "JSON", 1},
+	} {
+		event, err := read("door.opened", []byte(c.text))
+		if !reflect.DeepEqual(event, c.want) {
+			t.Errorf("%s: %+v", c.text, event)
+		}
+		beyond, ok := err.(*codec.RangeError)
+		if ok != (c.count > 0) || !ok && err != nil || ok && (beyond.Path != c.path || beyond.Count != c.count) {
+			t.Errorf("%s: %v", c.text, err)
+		}
+		var same wide // encoding/json reads the same
+		if err := codec.Unmarshal([]byte(c.text), &same); err != nil || !reflect.DeepEqual(same, c.want) {
+			t.Errorf("%s: Unmarshal: %+v, %v", c.text, same, err)
+		}
+		plain := codec.Reader(func(d *codec.Decoder, n *int64) { // a record
+			codec.DecodeInt(d, n)
+		})
+		if err := plain([]byte("9223372036854775808"), new(int64)); err == nil {
+			t.Error("a record is read as the nearest")
+		}
+	}
+	for _, text := range []string{`{"Small":128}`, `{"Small":1e30}`, `{"N":1.5}`, `{"N":"1"}`} {
+		if _, err := read("door.opened", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode door.opened: ") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := codec.Unmarshal([]byte(text), new(wide)); err == nil {
+			t.Errorf("%s: Unmarshal takes it", text)
 		}
 	}
 }

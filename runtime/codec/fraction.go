@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -13,15 +13,26 @@ import (
 // are written with a fraction.
 const maxReread = 64 << 20
 
-// Unmarshal is json.Unmarshal, except that an integer may be written with a
-// fraction or exponent that does not matter, as in 1.0 or 1e3: JSON Schema calls
-// them integers, and some providers' languages know no others.
+// Unmarshal is json.Unmarshal, except for two things. An integer may be written
+// with a fraction or exponent that does not matter, as in 1.0 or 1e3: JSON Schema
+// calls them integers, and some providers' languages know no others. And of an
+// integer beyond the 64 bits of its Go type the nearest that is not is read.
 func Unmarshal(data []byte, v any) error {
-	err := json.Unmarshal(data, v)
+	_, err := unmarshal(data, v)
+	return err
+}
+
+// unmarshal is Unmarshal, and returns how many integers were beyond their type.
+// Those that types with methods of their own read are not counted.
+func unmarshal(data []byte, v any) (beyond int, err error) {
+	err = json.Unmarshal(data, v)
 	for read := 0; err != nil && read < maxReread; read += len(data) {
-		plain := plainInteger(data, err)
+		plain, nearest := plainInteger(data, err)
 		if plain == nil {
-			return err
+			return beyond, err
+		}
+		if nearest {
+			beyond++
 		}
 		data = plain
 		// What is there already would be merged with what comes.
@@ -30,36 +41,71 @@ func Unmarshal(data []byte, v any) error {
 		}
 		err = json.Unmarshal(data, v)
 	}
-	return err
+	return beyond, err
 }
 
-// plainInteger returns data with the number that err refuses written as a plain
-// integer, nil if err is another error or the number is no integer that fits.
-func plainInteger(data []byte, err error) []byte {
+// plainInteger returns data with the number that err refuses written as an
+// integer that its type holds, and whether that is not the number itself but the
+// nearest. It returns nil if err is another error, the number is no integer, or
+// the type has less than 64 bits.
+func plainInteger(data []byte, err error) (plain []byte, nearest bool) {
 	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || mismatch.Type == nil {
-		return nil
+		return nil, false
 	}
 	literal, ok := strings.CutPrefix(mismatch.Value, "number ")
-	if !ok || !strings.ContainsAny(literal, ".eE") || len(literal) > 64 {
-		return nil
+	if !ok || literal == "" {
+		return nil, false
 	}
-	switch mismatch.Type.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-	default:
-		return nil
+	least, most := limits(mismatch.Type)
+	if most == "" {
+		return nil, false
 	}
-	f, _, perr := big.ParseFloat(literal, 10, 256, big.ToNearestEven)
-	if perr != nil || !f.IsInt() || f.MantExp(nil) > 64 {
-		return nil
+	text, exact := least, false
+	if literal[0] != '-' {
+		text = most
+	}
+	switch whole := withoutFraction([]byte(strings.TrimPrefix(literal, "-"))); {
+	case fits(whole, literal[0] == '-', mismatch.Type):
+		exact = true
+		if text = string(whole); literal[0] == '-' && text != "0" {
+			text = "-" + text
+		}
+	case mismatch.Type.Bits() < 64 || !isDigits(whole):
+		return nil, false
 	}
 	at := literalNear(data, literal, int(mismatch.Offset))
-	if at < 0 {
-		return nil
+	if at < 0 || text == literal {
+		return nil, false
 	}
-	i, _ := f.Int(nil)
-	return bytes.Join([][]byte{data[:at], data[at+len(literal):]}, []byte(i.String()))
+	return bytes.Join([][]byte{data[:at], data[at+len(literal):]}, []byte(text)), !exact
+}
+
+// limits returns the least and the most that an integer type of 64 bits holds,
+// and what is not empty of one of less.
+func limits(t reflect.Type) (least, most string) {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "-9223372036854775808", "9223372036854775807"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return "0", "18446744073709551615"
+	}
+	return "", ""
+}
+
+// fits reports whether a type of integers holds a number without its sign.
+func fits(digits []byte, negative bool, t reflect.Type) bool {
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil {
+		return false
+	}
+	if t.Kind() >= reflect.Uint {
+		return (n == 0 || !negative) && !reflect.Zero(t).OverflowUint(n)
+	}
+	if negative {
+		return n <= 1<<63 && !reflect.Zero(t).OverflowInt(-int64(n))
+	}
+	return n < 1<<63 && !reflect.Zero(t).OverflowInt(int64(n))
 }
 
 // literalNear returns where the number stands in data that begins or ends at

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -97,37 +98,57 @@ func (d *Decoder) oddInteger(negative bool) (uint64, bool, bool) {
 		whole = withoutFraction(whole)
 	}
 	n, err := strconv.ParseUint(string(whole), 10, 64)
-	if err != nil {
-		d.failAt(d.pos-len(text), fmt.Errorf("number does not fit an integer: %w", err))
-		return 0, false, false
+	switch {
+	case err == nil:
+		return n, negative, true
+	case d.fractions && isDigits(whole):
+		d.noteBeyond(d.pos - len(text))
+		return math.MaxUint64, negative, true
 	}
-	return n, negative, true
+	d.failAt(d.pos-len(text), fmt.Errorf("number does not fit an integer: %w", err))
+	return 0, false, false
 }
 
-// maxFraction is how long a number with a fraction may be to count as an
-// integer.
-const maxFraction = 64
+// noteBeyond notes that the integer at pos was replaced by the nearest one that
+// its type holds.
+func (d *Decoder) noteBeyond(pos int) {
+	if d.beyond == 0 {
+		d.firstBeyond = pos
+	}
+	d.beyond++
+}
 
-// withoutFraction returns a number without sign as a plain integer, if it is
-// one; else as it is.
+// beyondAll stands for any integer that is beyond 64 bits.
+const beyondAll = "99999999999999999999"
+
+// withoutFraction returns a number without sign as plain digits if it is an
+// integer, [beyondAll] for one that is large by its exponent; else as it is.
 func withoutFraction(number []byte) []byte {
-	if len(number) > maxFraction || !bytes.ContainsAny(number, ".eE") {
+	if isDigits(number) {
 		return number
 	}
-	digits, exponent, _ := strings.Cut(canonicalNumber(string(number)), "e")
+	canonical := canonicalNumber(string(bytes.ToLower(number)))
+	digits, exponent, _ := strings.Cut(canonical, "e")
+	if strings.Trim(digits, "0.") == "" {
+		return []byte("0")
+	}
 	zeros, err := strconv.Atoi(exponent)
-	if digits == "0" {
-		return []byte(digits)
-	}
-	if err != nil || zeros < 0 || zeros > maxFraction {
+	switch {
+	case exponent[0] == '-':
 		return number
+	case err != nil || len(digits) > len(beyondAll) || zeros > len(beyondAll):
+		return []byte(beyondAll)
 	}
 	return append([]byte(digits), strings.Repeat("0", zeros)...)
 }
 
-// int reads an integer of at most 64 bits.
+// isDigits reports whether a number is written without fraction and exponent.
+func isDigits(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
+
+// int reads an integer of at most 64 bits. Of an event's that has more it
+// returns the nearest.
 func (d *Decoder) int() (int64, bool) {
-	start := d.pos
+	start, before := d.pos, d.beyond
 	n, negative, ok := d.integer()
 	switch {
 	case !ok:
@@ -136,20 +157,34 @@ func (d *Decoder) int() (int64, bool) {
 		return -int64(n), true
 	case !negative && n < 1<<63:
 		return int64(n), true
-	}
-	d.failAt(start, errRange)
-	return 0, false
-}
-
-// uint reads an integer that has no sign.
-func (d *Decoder) uint() (uint64, bool) {
-	start := d.pos
-	n, negative, ok := d.integer()
-	if ok && negative {
+	case !d.fractions:
 		d.failAt(start, errRange)
 		return 0, false
 	}
-	return n, ok
+	if d.beyond == before {
+		d.noteBeyond(start)
+	}
+	if negative {
+		return math.MinInt64, true
+	}
+	return math.MaxInt64, true
+}
+
+// uint reads an integer that has no sign. Of an event's that has one, or more
+// than 64 bits, it returns the nearest.
+func (d *Decoder) uint() (uint64, bool) {
+	start, before := d.pos, d.beyond
+	n, negative, ok := d.integer()
+	switch {
+	case !ok || !negative:
+		return n, ok
+	case !d.fractions:
+		d.failAt(start, errRange)
+		return 0, false
+	case n != 0 && d.beyond == before:
+		d.noteBeyond(start)
+	}
+	return 0, true
 }
 
 // float reads a number of a type with this many bits, or null, for which it

@@ -169,6 +169,9 @@ func (c *checker) number(n *node, text, at string) {
 			c.report(at, b.keyword, text, sign+b.text)
 		}
 	}
+	if n.Fit != "" && !fits(text, n.Fit) {
+		c.report(at, "format", brief(json.Number(text)), "an integer that fits "+n.Fit)
+	}
 	if n.multiple != nil && n.multiple.Sign() > 0 {
 		r := rational(text)
 		if r == nil || !new(big.Rat).Quo(r, n.multiple).IsInt() {

@@ -14,6 +14,7 @@ type written struct {
 	No         bool                `json:"no"`
 	Types      string              `json:"t"`
 	Null       bool                `json:"null"`
+	Fit        string              `json:"fit"`
 	Enum       []json.RawMessage   `json:"e"`
 	Const      json.RawMessage     `json:"c"`
 	Props      []json.RawMessage   `json:"p"`

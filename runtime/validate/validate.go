@@ -14,6 +14,8 @@
 //	no         nothing is admitted
 //	t          types, joined by |
 //	null       null is admitted, whatever else the node says
+//	fit        int64 or uint64, the Go type: an integer must fit it, which JSON Schema
+//	           has no keyword for; it is reported as the format
 //	e c        enum, const
 //	p          properties: name, number, name, number … of a required one -1-number
 //	r          names that are required without being properties
@@ -29,8 +31,8 @@
 //	uniq re    uniqueItems, pattern
 //	dr ds      dependentRequired, dependentSchemas
 //
-// Formats are not checked, as in JSON Schema since 2019-09: providers' own payloads
-// break them.
+// Formats of texts are not checked, as in JSON Schema since 2019-09: providers' own
+// payloads break them.
 package validate
 
 import (

@@ -165,3 +165,19 @@ func brief(v any) string {
 	}
 	return string(data[:n]) + "…"
 }
+
+// fits reports whether a number is not an integer beyond a Go type. One with a
+// fraction is not: that is another deviation.
+func fits(text, goType string) bool {
+	if !isInteger(text) {
+		return true
+	}
+	r := rational(text)
+	if r == nil {
+		return false // it is too large to compute with
+	}
+	if goType == "uint64" {
+		return r.Num().IsUint64()
+	}
+	return r.Num().IsInt64()
+}
