@@ -10,12 +10,14 @@ import (
 
 	"github.com/restaq/restaq/checks/directcall"
 	"github.com/restaq/restaq/checks/ignore"
+	"github.com/restaq/restaq/checks/lossy"
 )
 
 // All returns the checks. The last one is [ignore], which requires all others.
 func All() []*analysis.Analyzer {
 	all := []*analysis.Analyzer{
 		directcall.Analyzer,
+		lossy.Analyzer,
 	}
 	return append(all, ignore.New(all))
 }

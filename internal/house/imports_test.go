@@ -57,8 +57,9 @@ var table = []Rule{
 	// The checks: what the generator knows of markers, by the rules of
 	// go/analysis.
 	{Tree: "./checks/...", May: []string{
-		"./checks/...", "./internal/marker", "./internal/naming", "golang.org/x/tools/go/analysis", "golang.org/x/tools/go/types/typeutil",
-	}},
+		"./checks/...", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/naming", "./internal/shape",
+		"golang.org/x/tools/go/analysis", "golang.org/x/tools/go/cfg", "golang.org/x/tools/go/types/typeutil",
+	}, TestsMay: []string{"./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
 	{Tree: "./checks/internal/checktest", May: []string{
 		"./internal/generate", "./internal/load", "golang.org/x/tools/go/analysis/...",
 	}},

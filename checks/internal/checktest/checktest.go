@@ -33,13 +33,7 @@ func Run(t *testing.T, analyzers ...*analysis.Analyzer) {
 // the module's folder.
 func Module(t *testing.T, from string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeModule(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := Source(t, from)
 	patterns, err := ungenerated(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +55,19 @@ func Module(t *testing.T, from string) string {
 		if err := os.WriteFile(f.Path, f.Content, 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return dir
+}
+
+// Source copies a folder as [Module] does and generates nothing.
+func Source(t *testing.T, from string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeModule(dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
