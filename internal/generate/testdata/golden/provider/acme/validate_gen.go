@@ -14,22 +14,24 @@ func Validate(eventType string, data []byte) error {
 
 // table holds the schemas, in the form that package validate describes.
 var table = validate.Table{Text: `{"events":{
-"acme.order.cancelled":14,
-"acme.order.created":13},
+"acme.order.cancelled":16,
+"acme.order.created":15},
 "nodes":[
 {"t":"string"},
 {"t":"string","null":true},
 {"t":"integer","min":0},
+{"fit":"int64","all":[2]},
 {"e":["open","paid"]},
-{"t":"object","p":["id",-1,"referred_by",4]},
-{"any":[0,4]},
+{"t":"object","p":["id",-1,"referred_by",5]},
+{"any":[0,5]},
 {"c":"card"},
-{"t":"object","p":["kind",-7,"last4",0]},
+{"t":"object","p":["kind",-8,"last4",0]},
 {"c":"transfer"},
-{"t":"object","p":["kind",-9,"iban",0]},
-{"one":[7,9]},
+{"t":"object","p":["kind",-10,"iban",0]},
+{"one":[8,10]},
 {"t":"integer"},
-{"t":"object","p":["channel",0],"a":11},
-{"t":"object","p":["id",-1,"amount",-3,"state",-4,"customer",5,"payment",-11,"labels",12]},
-{"t":"object","p":["id",-1,"reason",1,"was",13]}
+{"fit":"int64","all":[12]},
+{"t":"object","p":["channel",0],"a":13},
+{"t":"object","p":["id",-1,"amount",-4,"state",-5,"customer",6,"payment",-12,"labels",14]},
+{"t":"object","p":["id",-1,"reason",1,"was",15]}
 ]}`}
