@@ -28,7 +28,8 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 	}
 	elements := f.codecElements("In", encode, decode)
 	if s.Output != nil {
-		elements = append(elements, f.outputElements(s)...)
+		c := f.plan.Of(s.Output)
+		elements = append(elements, f.codecElements("Out", f.instance(c, f.encoder(c)), f.instance(c, f.decoder(c)))...)
 		elements = append(elements, element("Shape", jen.Lit(shape.Fingerprint)))
 	}
 	if len(shape.Reads) > 0 {
@@ -55,16 +56,6 @@ func (f *file) codecElements(of string, encode, decode jen.Code) []jen.Code {
 	}
 }
 
-// outputElements are how an output is encoded. An event of a family needs its
-// type beside it, so that it gets functions of its own.
-func (f *file) outputElements(s *model.Step) []jen.Code {
-	if family(s.Output) != nil {
-		return f.codecElements("Out", jen.Id("encode"+outName(s)), jen.Id("decode"+outName(s)))
-	}
-	c := f.plan.Of(s.Output)
-	return f.codecElements("Out", f.instance(c, f.encoder(c)), f.instance(c, f.decoder(c)))
-}
-
 // instance is a function of c's as a value by itself, from whose use its type
 // arguments cannot be inferred.
 func (f *file) instance(c *coding.Coder, function *jen.Statement) *jen.Statement {
@@ -74,19 +65,16 @@ func (f *file) instance(c *coding.Coder, function *jen.Statement) *jen.Statement
 	return function.Types(f.goType(c.Type))
 }
 
-// inName and outName are what the functions for a step's inputs and for an
-// output of a family are named after.
+// inName is what the functions for a step's inputs are named after.
 func inName(s *model.Step) string { return upperFirst(s.Stem) + "In" }
-
-func outName(s *model.Step) string { return upperFirst(s.Stem) + "Out" }
 
 func upperFirst(name string) string {
 	r, size := utf8.DecodeRuneInString(name)
 	return string(unicode.ToUpper(r)) + name[size:]
 }
 
-// ownCoders emits the functions for a step's inputs, an array of them in order,
-// and for an output of a family:
+// inputCoders emits the functions for a step's inputs, an array of them in
+// order:
 //
 //	func encodeRecordPaymentIn(e *codec.Encoder, key string, in *recordPaymentIn) {
 //		start := e.Open(key)
@@ -99,12 +87,7 @@ func upperFirst(name string) string {
 //		decodeStripeCharge(d, &in.charge)
 //		d.Token(']')
 //	}
-func (f *file) ownCoders(s *model.Step) {
-	if s.Output != nil && family(s.Output) != nil {
-		member := f.member(jen.Id("v"), s.Output)
-		f.encodeFunc(outName(s), "v", f.goType(s.Output), jen.Id("e").Dot("JSON").Call(jen.Id("key"), member))
-		f.decodeFunc(outName(s), "v", f.goType(s.Output), jen.Id("d").Dot("JSON").Call(member.Clone()))
-	}
+func (f *file) inputCoders(s *model.Step) {
 	if len(s.Inputs) == 0 {
 		return
 	}
@@ -115,12 +98,6 @@ func (f *file) ownCoders(s *model.Step) {
 		field := func() *jen.Statement { return jen.Id("in").Dot(input.Name) }
 		decode = append(decode, punctuation(before))
 		before = ','
-		if family(input.Type) != nil {
-			member := f.member(jen.Op("&").Add(field()), input.Type)
-			encode = append(encode, jen.Id("e").Dot("JSON").Call(jen.Lit(","), member))
-			decode = append(decode, jen.Id("d").Dot("JSON").Call(member.Clone()))
-			continue
-		}
 		c := f.plan.Of(input.Type)
 		encode = append(encode, f.encodeCall(c, jen.Lit(","), variable(field)))
 		decode = append(decode, f.decodeCall(c, variable(field)))
@@ -133,49 +110,34 @@ func (f *file) ownCoders(s *model.Step) {
 
 func punctuation(c rune) jen.Code { return jen.Id("d").Dot("Token").Call(jen.LitRune(c)) }
 
-// CoderTypes returns the types whose coders a package's file needs: those of
+// NewPlan returns the plan for all types that a package's file needs: those of
 // steps' inputs and outputs, to encode and to decode, and those of handlers'
 // events, to decode.
-func CoderTypes(p *model.Package) (both, decoded []types.Type) {
-	for _, s := range p.Steps() {
-		for _, in := range s.Inputs {
-			both = append(both, in.Type)
-		}
-		if s.Output != nil {
-			both = append(both, s.Output)
-		}
-	}
-	for _, h := range p.Handlers() {
-		if h.Kind == model.StructEvent || h.Kind == model.PointerEvent {
-			decoded = append(decoded, h.Event)
-		}
-	}
-	notFamily := func(list []types.Type) (others []types.Type) {
-		for _, t := range list {
-			if family(t) == nil {
-				others = append(others, t)
-			}
-		}
-		return others
-	}
-	return notFamily(both), decoded
-}
-
-// NewPlan returns the plan for all types that a package's file needs.
 func NewPlan(p *model.Package) *coding.Plan {
 	taken := avoided(p)
 	for _, s := range p.Steps() {
-		for _, name := range []string{inName(s), outName(s)} {
-			taken["encode"+name], taken["decode"+name] = true, true
-		}
+		taken["encode"+inName(s)], taken["decode"+inName(s)] = true, true
 	}
 	plan := coding.New(p.Types, func(name string) bool { return taken[name] || p.Taken[name] })
-	both, decoded := CoderTypes(p)
-	for _, t := range both {
-		plan.Add(t, true, true)
+	add := func(t types.Type, encodes bool) {
+		if named := family(t); named != nil {
+			plan.AddFamily(named, membersOf(p, named), encodes, true)
+		} else {
+			plan.Add(t, encodes, true)
+		}
 	}
-	for _, t := range decoded {
-		plan.Add(t, false, true)
+	for _, s := range p.Steps() {
+		for _, in := range s.Inputs {
+			add(in.Type, true)
+		}
+		if s.Output != nil {
+			add(s.Output, true)
+		}
+	}
+	for _, h := range p.Handlers() {
+		if h.Kind != model.RawEvent {
+			add(h.Event, false)
+		}
 	}
 	plan.Finish()
 	return plan

@@ -129,9 +129,12 @@ func (f *file) decodeNode(c *coding.Coder, x operand) *jen.Statement {
 // coders emits the functions and tables of all types that have any.
 func (f *file) coders() {
 	for _, c := range f.plan.Coders() {
-		if c.Kind == coding.Struct {
+		switch c.Kind {
+		case coding.Struct:
 			f.structCoder(c)
-		} else {
+		case coding.Family:
+			f.familyCoder(c)
+		default:
 			f.nodeCoder(c)
 		}
 	}

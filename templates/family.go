@@ -2,33 +2,12 @@ package templates
 
 import (
 	"go/types"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/restaq/restaq/internal/coding"
 	"github.com/restaq/restaq/internal/model"
 )
-
-// familyDecoder emits the function that reads an event of a family:
-//
-//	// pullRequestDecode reads an event for the handler pullRequest.
-//	func pullRequestDecode(eventType string, payload []byte) (github.PullRequestEvent, error) {
-//		return codec.DecodeFamily[github.PullRequestEvent](github.Decode, eventType, payload)
-//	}
-func (f *file) familyDecoder(h *model.Handler) {
-	if h.Kind != model.FamilyEvent {
-		return
-	}
-	f.Comment("// " + h.Stem + "Decode reads an event for the handler " + h.Name + ".")
-	f.Func().Id(h.Stem+"Decode").Params(
-		jen.Id("eventType").String(), jen.Id("payload").Index().Byte(),
-	).Params(f.goType(h.Event), jen.Error()).Block(
-		jen.Return(f.qual(codecPath, "codec", "DecodeFamily").Types(f.goType(h.Event)).Call(
-			f.qual(h.Decoder, "", "Decode"), jen.Id("eventType"), jen.Id("payload"))),
-	)
-	f.Line()
-}
 
 // family returns the named interface that t is, nil if it is none.
 func family(t types.Type) *types.Named {
@@ -42,77 +21,94 @@ func family(t types.Type) *types.Named {
 	return named
 }
 
-// member is an event of a family in a form that can be encoded and decoded:
-//
-//	codec.NewMember(&in.event, pullRequestEventType, github.Decode)
-func (f *file) member(pointer *jen.Statement, t types.Type) *jen.Statement {
-	named := family(t)
-	pkg := named.Obj().Pkg()
-	return f.qual(codecPath, "codec", "NewMember").Call(
-		pointer, jen.Id(f.familyTypeOf(named)), f.qual(pkg.Path(), pkg.Name(), "Decode"))
+// membersOf returns the structs of a family, as p knows them.
+func membersOf(p *model.Package, family *types.Named) []coding.Member {
+	var members []coding.Member
+	for _, m := range p.Families[family.Obj()] {
+		members = append(members, coding.Member{Obj: m.Obj, Const: m.Const, Pointer: m.Pointer})
+	}
+	return members
 }
 
-// familyTypeOf returns the name of the function that tells the event types of a
-// family, which familyTypes will emit.
-func (f *file) familyTypeOf(named *types.Named) string {
-	key := types.TypeString(named, nil)
-	if name, ok := f.typeOf[key]; ok {
-		return name
-	}
-	first, size := utf8.DecodeRuneInString(named.Obj().Name())
-	name := string(unicode.ToLower(first)) + named.Obj().Name()[size:] + "Type"
-	for f.avoid[name] || f.pkg.Taken[name] {
-		name += "_"
-	}
-	f.avoid[name] = true
-	f.typeOf[key] = name
-	f.families = append(f.families, named)
-	return name
+// familyReader is the function that decodes an event of a handler's family:
+//
+//	codec.FamilyReader(readGithubPullRequestEvent, github.Decode)
+func (f *file) familyReader(h *model.Handler) *jen.Statement {
+	c := f.plan.Of(h.Event)
+	return f.codecName("FamilyReader").Call(f.familyFunctions(c)...)
 }
 
-// familyTypes emits the functions that tell event types:
+// familyFunctions are what reads the events of a family: a function of ours for
+// those that generated code knows, and its package's own for those that it has
+// learned since.
+func (f *file) familyFunctions(c *coding.Coder) []jen.Code {
+	pkg := family(c.Type).Obj().Pkg()
+	return []jen.Code{jen.Id("read" + c.Name), f.qual(pkg.Path(), pkg.Name(), "Decode")}
+}
+
+// familyCoder emits the functions of a family. What encodes and decodes is for
+// steps, whose records have the event's type beside it; what reads is for
+// handlers, too:
 //
-//	// pullRequestEventType returns the event type of a github.PullRequestEvent.
-//	func pullRequestEventType(e github.PullRequestEvent) string {
-//		switch e.(type) {
+//	func encodeGithubPullRequestEvent(e *codec.Encoder, key string, v *github.PullRequestEvent) {
+//		switch x := (*v).(type) {
 //		case github.PullRequestOpened, *github.PullRequestOpened:
-//			return github.PullRequestOpenedType
+//			codec.EncodeMember(e, key, github.PullRequestOpenedType, x, encodeGithubPullRequestOpened)
+//		…
+//		default:
+//			codec.EncodeNoMember(e, key, x)
+//		}
+//	}
+//
+//	func decodeGithubPullRequestEvent(d *codec.Decoder, v *github.PullRequestEvent) {
+//		codec.DecodeMember(d, v, readGithubPullRequestEvent, github.Decode)
+//	}
+//
+//	func readGithubPullRequestEvent(d *codec.Decoder, eventType string) github.PullRequestEvent {
+//		switch eventType {
+//		case github.PullRequestOpenedType:
+//			return codec.Read(d, decodeGithubPullRequestOpened)
 //		…
 //		}
-//		return ""
+//		return nil
 //	}
-func (f *file) familyTypes() {
-	for _, named := range f.families {
-		pkg := named.Obj().Pkg()
-		name := f.typeOf[types.TypeString(named, nil)]
+func (f *file) familyCoder(c *coding.Coder) {
+	if c.Encodes {
 		var cases []jen.Code
-		for _, member := range members(named) {
-			typ := f.qual(pkg.Path(), pkg.Name(), member)
-			cases = append(cases, jen.Case(typ.Clone(), jen.Op("*").Add(typ.Clone())).Block(
-				jen.Return(f.qual(pkg.Path(), pkg.Name(), member+"Type"))))
+		for _, m := range c.Members {
+			of := []jen.Code{jen.Op("*").Add(f.goType(m.Coder.Type))}
+			if !m.Pointer {
+				of = append([]jen.Code{f.goType(m.Coder.Type)}, of...)
+			}
+			cases = append(cases, jen.Case(of...).Block(f.codecName("EncodeMember").Call(
+				jen.Id("e"), jen.Id("key"), f.eventType(m), jen.Id("x"), f.instance(m.Coder, f.encoder(m.Coder)))))
 		}
-		f.Comment("// " + name + " returns the event type of a " + types.TypeString(named, (*types.Package).Name) + ".")
-		f.Func().Id(name).Params(jen.Id("e").Add(f.goType(named))).String().Block(
-			jen.Switch(jen.Id("e").Assert(jen.Type())).Block(cases...),
-			jen.Return(jen.Lit("")),
-		)
-		f.Line()
+		cases = append(cases, jen.Default().Block(f.codecName("EncodeNoMember").Call(jen.Id("e"), jen.Id("key"), jen.Id("x"))))
+		f.encodeFunc(c.Name, "v", f.goType(c.Type),
+			jen.Switch(jen.Id("x").Op(":=").Parens(jen.Op("*").Id("v")).Assert(jen.Type())).Block(cases...))
+		f.decodeFunc(c.Name, "v", f.goType(c.Type), f.codecName("DecodeMember").Call(
+			append([]jen.Code{jen.Id("d"), jen.Id("v")}, f.familyFunctions(c)...)...))
 	}
+	var cases []jen.Code
+	for _, m := range c.Members {
+		read := "Read"
+		if m.Pointer {
+			read = "ReadPointer"
+		}
+		cases = append(cases, jen.Case(f.eventType(m)).Block(
+			jen.Return(f.codecName(read).Call(jen.Id("d"), f.instance(m.Coder, f.decoder(m.Coder))))))
+	}
+	f.Func().Id("read"+c.Name).Params(
+		jen.Id("d").Op("*").Add(f.codecName("Decoder")), jen.Id("eventType").String(),
+	).Add(f.goType(c.Type)).Block(
+		jen.Switch(jen.Id("eventType")).Block(cases...),
+		jen.Return(jen.Nil()),
+	)
+	f.Line()
 }
 
-// members returns the structs of a family that stand for event types, by name.
-func members(named *types.Named) []string {
-	iface := named.Underlying().(*types.Interface)
-	scope := named.Obj().Pkg().Scope()
-	var found []string
-	for _, name := range scope.Names() {
-		obj, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok || types.IsInterface(obj.Type()) {
-			continue
-		}
-		if _, ok := scope.Lookup(name + "Type").(*types.Const); ok && types.Implements(obj.Type(), iface) {
-			found = append(found, name)
-		}
-	}
-	return found
+// eventType is the constant that holds the event type of a family's member.
+func (f *file) eventType(m coding.Member) *jen.Statement {
+	pkg := m.Obj.Pkg()
+	return f.qual(pkg.Path(), pkg.Name(), m.Const)
 }

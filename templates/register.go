@@ -97,7 +97,7 @@ func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	switch h.Kind {
 	case model.RawEvent:
 	case model.FamilyEvent:
-		elements = append(elements, element("Decode", jen.Id(h.Stem+"Decode")))
+		elements = append(elements, element("Decode", f.familyReader(h)))
 	default:
 		elements = append(elements, element("Decode", f.eventReader(h)))
 	}

@@ -12,6 +12,7 @@
 package check
 
 import (
+	"go/types"
 	"path"
 	"slices"
 
@@ -55,7 +56,7 @@ type checker struct {
 func (c *checker) check() *model.Package {
 	c.pkg = &model.Package{
 		Path: c.src.Path, Name: c.src.Name, Dir: c.src.Dir, Word: word(c.src), Types: c.src.Types,
-		Taken: map[string]bool{}, Imports: map[string]string{},
+		Taken: map[string]bool{}, Imports: map[string]string{}, Families: map[*types.TypeName][]model.Member{},
 	}
 	c.strays()
 	if c.src.Types == nil || len(c.src.Files) == 0 {

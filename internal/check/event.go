@@ -66,7 +66,10 @@ func (c *checker) eventParam(m *marked, h *model.Handler, p param) {
 }
 
 // jsonFault returns why a value of type t cannot be encoded and decoded again,
-// nil if it can.
+// nil if it can. The codecs are told the members of a family.
 func (c *checker) jsonFault(t types.Type) *jsonform.Fault {
+	if members := c.events.Members(t); len(members) > 0 {
+		c.pkg.Families[types.Unalias(t).(*types.Named).Obj()] = members
+	}
 	return jsonform.Find(t, c.src.Types, c.events.IsFamily)
 }

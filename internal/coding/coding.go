@@ -40,6 +40,7 @@ const (
 	IntMap   // of Elem by signed integers
 	UintMap  // of Elem by unsigned integers
 	Struct
+	Family // an event of Members, with its type beside it
 )
 
 // A Coder says how values of one type are encoded and decoded.
@@ -49,9 +50,12 @@ type Coder struct {
 	Elem   *Coder  // of Nullable, Pointer, Slice, Array and maps
 	Fields []Field // of Struct
 
+	Members []Member // of Family
+
 	// Name is what the functions and the table of the type are named after, if
-	// it has any: encode<Name>, decode<Name>, <name>Fields. A struct has; a
-	// kind with an Elem has where a function stands for it.
+	// it has any: encode<Name>, decode<Name>, <name>Fields. A struct has, and a
+	// family, with read<Name>; a kind with an Elem has where a function stands
+	// for it.
 	Name string
 
 	// Recursive says that a value of the type can hold another.
@@ -95,18 +99,21 @@ const (
 
 // A Plan holds the coders of a package's types.
 type Plan struct {
-	from   *types.Package
-	coders map[string]*Coder
-	list   []*Coder // in the order in which they were met
-	wanted []wanted
-	taken  func(name string) bool
-	used   map[string]bool
+	from     *types.Package
+	coders   map[string]*Coder
+	families map[*types.TypeName]*Coder
+	list     []*Coder // in the order in which they were met
+	wanted   []wanted
+	taken    func(name string) bool
+	used     map[string]bool
 }
 
 // New returns a plan for code in the package from. Taken tells the names that
 // are not free at its package level.
 func New(from *types.Package, taken func(name string) bool) *Plan {
-	return &Plan{from: from, coders: map[string]*Coder{}, taken: taken, used: map[string]bool{}}
+	return &Plan{
+		from: from, coders: map[string]*Coder{}, families: map[*types.TypeName]*Coder{}, taken: taken, used: map[string]bool{},
+	}
 }
 
 // Add plans for values of type t: to encode them, to decode them, or both.
@@ -130,7 +137,12 @@ func (p *Plan) Finish() {
 }
 
 // Of returns the coder of a type that was added.
-func (p *Plan) Of(t types.Type) *Coder { return p.coders[types.TypeString(types.Unalias(t), nil)] }
+func (p *Plan) Of(t types.Type) *Coder {
+	if named, ok := types.Unalias(t).(*types.Named); ok && p.families[named.Obj()] != nil {
+		return p.families[named.Obj()]
+	}
+	return p.coders[types.TypeString(types.Unalias(t), nil)]
+}
 
 // function says that a function shall stand for c, if its kind has elements.
 func (p *Plan) function(c *Coder) {
@@ -186,6 +198,10 @@ func (p *Plan) want(c *Coder, encodes, decodes bool) {
 		p.function(c.Elem)
 		p.want(c.Elem, encodes, decodes)
 	}
+	for _, m := range c.Members {
+		p.function(m.Coder)
+		p.want(m.Coder, encodes, decodes)
+	}
 	for _, f := range c.Fields {
 		if !f.Option.Quoted {
 			p.want(f.Coder, encodes, decodes)
@@ -211,6 +227,9 @@ func (c *Coder) below() []*Coder {
 	var list []*Coder
 	for _, f := range c.Fields {
 		list = append(list, f.Coder)
+	}
+	for _, m := range c.Members {
+		list = append(list, m.Coder)
 	}
 	return list
 }

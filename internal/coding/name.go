@@ -2,6 +2,7 @@ package coding
 
 import (
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,10 +10,14 @@ import (
 )
 
 // name returns base, or a variation of it that is free for encode<Name>,
-// decode<Name> and <name>Fields.
-func (p *Plan) name(base string) string {
+// decode<Name> and <name>Fields, and behind the other words.
+func (p *Plan) name(base string, words ...string) string {
+	words = append(words, "encode", "decode")
+	isTaken := func(name string) bool {
+		return p.used[name] || p.taken(Table(name)) || slices.ContainsFunc(words, func(word string) bool { return p.taken(word + name) })
+	}
 	name := base
-	for n := 2; p.used[name] || p.taken("encode"+name) || p.taken("decode"+name) || p.taken(Table(name)); n++ {
+	for n := 2; isTaken(name); n++ {
 		name = base + strconv.Itoa(n)
 	}
 	p.used[name] = true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/restaq/restaq/internal/marker"
+	"github.com/restaq/restaq/internal/model"
 )
 
 // claim is a struct that stands for an event type.
@@ -73,6 +74,17 @@ func (c *Catalog) Mark(p *types.Package, file *ast.File) {
 
 // IsFamily reports whether t is a sealed interface of an event package.
 func (c *Catalog) IsFamily(t types.Type) bool { return len(c.family(t)) > 0 }
+
+// Members returns the structs of a sealed interface of an event package, by
+// name; none for another type.
+func (c *Catalog) Members(t types.Type) []model.Member {
+	var members []model.Member
+	for _, claimed := range c.family(t) {
+		value := types.Implements(claimed.obj.Type(), t.Underlying().(*types.Interface))
+		members = append(members, model.Member{Obj: claimed.obj, Const: claimed.constant, Pointer: !value})
+	}
+	return members
+}
 
 // of returns what p says about event types.
 func (c *Catalog) of(p *types.Package) *eventPackage {

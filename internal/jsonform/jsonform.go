@@ -47,7 +47,8 @@ func Join(step, rest string) string {
 
 // Find returns why a value of type t cannot be encoded and decoded again by
 // encoding/json, nil if it can. Types are named as the package from does. Family
-// reports whether an interface is a family of events, whose JSON form is known.
+// reports whether an interface is a family of events, whose JSON form is known
+// where it is t itself.
 func Find(t types.Type, from *types.Package, family func(types.Type) bool) *Fault {
 	w := &walker{from: from, family: family, seen: map[types.Type]bool{}}
 	return w.fault(t)
@@ -102,8 +103,8 @@ func (w *walker) fault(t types.Type) *Fault {
 	case *types.Struct:
 		return w.structFault(t, u)
 	case *types.Interface:
-		if u.Empty() || w.family(t) {
-			return nil
+		if u.Empty() || w.depth == 1 && w.family(t) {
+			return nil // in no place but this has an event of a family its type beside it
 		}
 		return &Fault{Reason: fmt.Sprintf("is the interface %s, which has no concrete JSON form", w.typeString(t)), Hint: "use a concrete type, or any"}
 	case *types.Chan:

@@ -36,6 +36,10 @@ type Package struct {
 	// Events are the package's own event types.
 	Events []*EventDecl
 
+	// Families are the members of the families that handlers and steps take or
+	// return: of sealed interfaces of event packages.
+	Families map[*types.TypeName][]Member
+
 	// Taken holds every name that a generated file must not declare at package
 	// level and not use for an import, unless it means the same: names that the
 	// package's own files declare, and names under which they import packages.
@@ -118,7 +122,7 @@ type Func struct {
 
 // Suffixes are what generated code puts behind a [Func.Stem] for its
 // package-level names.
-var Suffixes = []string{"Def", "In", "Codec", "Decode", "Order", "Key", "Shape"}
+var Suffixes = []string{"Def", "In", "Codec", "Order", "Key", "Shape"}
 
 // Qualified returns the function's name qualified by its package's import
 // path: example.com/shop/billing.Billing.sendReceipt.
@@ -250,6 +254,18 @@ const (
 	// the payload, and the result implements the interface.
 	FamilyEvent
 )
+
+// Member is a struct of a family, in the family's package.
+type Member struct {
+	// Obj is the struct's type name.
+	Obj *types.TypeName
+
+	// Const is the name of the constant that holds its event type.
+	Const string
+
+	// Pointer says that only pointers to the struct are of the family.
+	Pointer bool
+}
 
 // EventDecl is a struct marked //restaq:event: the payload of a user's own
 // event type.

@@ -1,72 +1,139 @@
 package codec
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "fmt"
 
-// DecodeFamily reads an event's payload by its event package's Decode, for a
-// handler of the family F, a sealed interface of that package.
-func DecodeFamily[F any](decode func(eventType string, payload []byte) (any, error), eventType string, payload []byte) (F, error) {
-	var none F
+// FamilyReader returns the function that reads an event's payload for a handler
+// of the family F, a sealed interface of an event package. Read is generated: it
+// reads an event of the types that the package had then, and returns nil for
+// another one, which goes to the package's own Decode. Integers may be written
+// as 1.0.
+func FamilyReader[F any](
+	read func(d *Decoder, eventType string) F, decode func(eventType string, payload []byte) (any, error),
+) func(eventType string, payload []byte) (F, error) {
+	return func(eventType string, payload []byte) (F, error) {
+		d := decoders.Get().(*Decoder)
+		d.data, d.fractions = payload, true
+		event := read(d, eventType)
+		known := any(event) != nil
+		var err error
+		if known {
+			err = d.end()
+		}
+		d.reset()
+		decoders.Put(d)
+		switch {
+		case !known:
+			return decodeOther[F](decode, eventType, payload)
+		case err != nil:
+			return *new(F), fmt.Errorf("decode %s: %w", eventType, err)
+		}
+		return event, nil
+	}
+}
+
+// decodeOther reads an event of a type that generated code does not know.
+func decodeOther[F any](decode func(eventType string, payload []byte) (any, error), eventType string, payload []byte) (F, error) {
 	event, err := decode(eventType, payload)
 	if err != nil {
-		return none, err
+		return *new(F), err
 	}
 	member, ok := event.(F)
 	if !ok {
-		return none, fmt.Errorf("decode %s: %T is not of the handler's family", eventType, event)
+		return *new(F), fmt.Errorf("decode %s: %T is not of the family", eventType, event)
 	}
 	return member, nil
 }
 
-// Member is a pointer to an event of the family F that can be encoded and
-// decoded, with the event's type beside it. See [NewMember].
-type Member[F any] struct {
-	event  *F
-	typeOf func(event F) string
-	decode func(eventType string, payload []byte) (any, error)
+// Read reads a value.
+func Read[T any](d *Decoder, decode func(d *Decoder, v *T)) T { return *ReadPointer(d, decode) }
+
+// ReadPointer reads a value and returns a pointer to it.
+func ReadPointer[T any](d *Decoder, decode func(d *Decoder, v *T)) *T {
+	v := new(T)
+	decode(d, v)
+	return v
 }
 
-// NewMember returns event in a form that can be encoded and decoded: typeOf
-// names an event's type, "" for nil, and decode is the event package's Decode.
-func NewMember[F any](event *F, typeOf func(event F) string, decode func(eventType string, payload []byte) (any, error)) *Member[F] {
-	return &Member[F]{event, typeOf, decode}
-}
-
-// member is the JSON form of a Member.
-type member struct {
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
-}
-
-// MarshalJSON returns the event and its type, or null for a nil event.
-func (m *Member[F]) MarshalJSON() ([]byte, error) {
-	eventType := m.typeOf(*m.event)
-	if eventType == "" {
-		return []byte("null"), nil
+// EncodeMember encodes an event of a family, a T or a pointer to one, with its
+// type, as {"type":…,"payload":…}.
+func EncodeMember[T any](e *Encoder, key, eventType string, event any, encode func(e *Encoder, key string, v *T)) {
+	const payload = `,"payload":`
+	start := e.Open(key)
+	e.String(`,"type":`, eventType)
+	switch x := event.(type) {
+	case T:
+		encode(e, payload, &x)
+	case *T:
+		if x == nil {
+			e.Null(payload)
+		} else {
+			encode(e, payload, x)
+		}
 	}
-	payload, err := json.Marshal(*m.event)
+	e.Close(start)
+}
+
+// EncodeNoMember encodes nil in the place of a family's event as null. A value
+// that generated code does not know is an error: nothing could read it back.
+func EncodeNoMember(e *Encoder, key string, event any) {
+	if event != nil {
+		e.fail(fmt.Errorf("encode an event: generated code knows no event type of %T: run go generate, and pass events as their package declares them", event))
+		return
+	}
+	e.Null(key)
+}
+
+var memberFields = Fields{Names: []string{"type", "payload"}}
+
+// DecodeMember reads what EncodeMember and EncodeNoMember write, with the
+// functions that FamilyReader has.
+func DecodeMember[F any](
+	d *Decoder, v *F, read func(d *Decoder, eventType string) F, decode func(eventType string, payload []byte) (any, error),
+) {
+	*v = *new(F)
+	if d.Null() {
+		return
+	}
+	eventType, waiting := "", 0
+	for i := d.Object(&memberFields); i >= 0; i = d.Next(&memberFields, i) {
+		switch {
+		case i == 0:
+			DecodeString(d, &eventType)
+		case eventType != "":
+			*v, waiting = readMember(d, eventType, read, decode), 0
+		default: // the type comes later
+			waiting = d.pos
+			d.skip()
+		}
+	}
+	if end := d.pos; waiting > 0 && eventType != "" && d.err == nil {
+		d.pos = waiting
+		d.depth++
+		*v = readMember(d, eventType, read, decode)
+		d.depth--
+		if d.err == nil {
+			d.pos = end
+		}
+	}
+	if any(*v) == nil {
+		d.fail("want an event's type and payload")
+	}
+}
+
+func readMember[F any](
+	d *Decoder, eventType string, read func(d *Decoder, eventType string) F, decode func(eventType string, payload []byte) (any, error),
+) F {
+	event := read(d, eventType)
+	if any(event) != nil {
+		return event
+	}
+	text := d.value()
+	if text == nil {
+		return event
+	}
+	event, err := decodeOther[F](decode, eventType, text)
 	if err != nil {
-		return nil, err
+		d.unfit(text, err)
 	}
-	return json.Marshal(member{eventType, payload})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (m *Member[F]) UnmarshalJSON(data []byte) error {
-	var read *member
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	if read == nil {
-		*m.event = *new(F)
-		return nil
-	}
-	event, err := DecodeFamily[F](m.decode, read.Type, read.Payload)
-	if err != nil {
-		return err
-	}
-	*m.event = event
-	return nil
+	return event
 }

@@ -38,6 +38,598 @@ var _ struct {
 } = Shipped{} // a field or tag changed: run go generate
 
 var _ struct {
+	EnabledBy     *github.User                `json:"enabled_by"`
+	MergeMethod   github.AutoMergeMergeMethod `json:"merge_method"`
+	CommitTitle   *string                     `json:"commit_title"`
+	CommitMessage *string                     `json:"commit_message"`
+} = github.AutoMerge{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID     int64  `json:"id"`
+	NodeID string `json:"node_id"`
+} = github.InstallationLite{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID          int64   `json:"id"`
+	NodeID      string  `json:"node_id"`
+	URL         string  `json:"url"`
+	Name        string  `json:"name"`
+	Description *string `json:"description"`
+	Color       string  `json:"color"`
+	Default     bool    `json:"default"`
+} = github.Label{} // a field or tag changed: run go generate
+
+var _ struct {
+	Key    string  `json:"key"`
+	Name   string  `json:"name"`
+	SpdxID string  `json:"spdx_id"`
+	URL    *string `json:"url"`
+	NodeID string  `json:"node_id"`
+} = github.License{} // a field or tag changed: run go generate
+
+var _ struct {
+	Href string `json:"href"`
+} = github.Link{} // a field or tag changed: run go generate
+
+var _ struct {
+	URL          string                `json:"url"`
+	HTMLURL      string                `json:"html_url"`
+	LabelsURL    string                `json:"labels_url"`
+	ID           int64                 `json:"id"`
+	NodeID       string                `json:"node_id"`
+	Number       int64                 `json:"number"`
+	Title        string                `json:"title"`
+	Description  *string               `json:"description"`
+	Creator      github.User           `json:"creator"`
+	OpenIssues   int64                 `json:"open_issues"`
+	ClosedIssues int64                 `json:"closed_issues"`
+	State        github.MilestoneState `json:"state"`
+	CreatedAt    payload.Time          `json:"created_at"`
+	UpdatedAt    payload.Time          `json:"updated_at"`
+	DueOn        *payload.Time         `json:"due_on"`
+	ClosedAt     *payload.Time         `json:"closed_at"`
+} = github.Milestone{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login            string  `json:"login"`
+	ID               int64   `json:"id"`
+	NodeID           string  `json:"node_id"`
+	URL              string  `json:"url"`
+	HTMLURL          *string `json:"html_url,omitempty"`
+	ReposURL         string  `json:"repos_url"`
+	EventsURL        string  `json:"events_url"`
+	HooksURL         string  `json:"hooks_url"`
+	IssuesURL        string  `json:"issues_url"`
+	MembersURL       string  `json:"members_url"`
+	PublicMembersURL string  `json:"public_members_url"`
+	AvatarURL        string  `json:"avatar_url"`
+	Description      *string `json:"description"`
+} = github.Organization{} // a field or tag changed: run go generate
+
+var _ struct {
+	URL                 string                                     `json:"url"`
+	ID                  int64                                      `json:"id"`
+	NodeID              string                                     `json:"node_id"`
+	HTMLURL             string                                     `json:"html_url"`
+	DiffURL             string                                     `json:"diff_url"`
+	PatchURL            string                                     `json:"patch_url"`
+	IssueURL            string                                     `json:"issue_url"`
+	Number              int64                                      `json:"number"`
+	State               github.PullRequestState                    `json:"state"`
+	Locked              bool                                       `json:"locked"`
+	Title               string                                     `json:"title"`
+	User                github.User                                `json:"user"`
+	Body                *string                                    `json:"body"`
+	CreatedAt           payload.Time                               `json:"created_at"`
+	UpdatedAt           payload.Time                               `json:"updated_at"`
+	ClosedAt            *payload.Time                              `json:"closed_at"`
+	MergedAt            *payload.Time                              `json:"merged_at"`
+	MergeCommitSHA      *string                                    `json:"merge_commit_sha"`
+	Assignee            *github.User                               `json:"assignee"`
+	Assignees           []github.User                              `json:"assignees"`
+	RequestedReviewers  []github.PullRequestRequestedReviewersItem `json:"requested_reviewers"`
+	RequestedTeams      []github.Team                              `json:"requested_teams"`
+	Labels              []github.Label                             `json:"labels"`
+	Milestone           *github.Milestone                          `json:"milestone"`
+	CommitsURL          string                                     `json:"commits_url"`
+	ReviewCommentsURL   string                                     `json:"review_comments_url"`
+	ReviewCommentURL    string                                     `json:"review_comment_url"`
+	CommentsURL         string                                     `json:"comments_url"`
+	StatusesURL         string                                     `json:"statuses_url"`
+	Head                github.PullRequestHead                     `json:"head"`
+	Base                github.PullRequestBase                     `json:"base"`
+	Links               github.PullRequestLinks                    `json:"_links"`
+	AuthorAssociation   github.AuthorAssociation                   `json:"author_association"`
+	AutoMerge           *github.AutoMerge                          `json:"auto_merge"`
+	ActiveLockReason    *github.PullRequestActiveLockReason        `json:"active_lock_reason"`
+	Draft               bool                                       `json:"draft"`
+	Merged              *bool                                      `json:"merged"`
+	Mergeable           *bool                                      `json:"mergeable"`
+	Rebaseable          *bool                                      `json:"rebaseable"`
+	MergeableState      string                                     `json:"mergeable_state"`
+	MergedBy            *github.User                               `json:"merged_by"`
+	Comments            int64                                      `json:"comments"`
+	ReviewComments      int64                                      `json:"review_comments"`
+	MaintainerCanModify bool                                       `json:"maintainer_can_modify"`
+	Commits             int64                                      `json:"commits"`
+	Additions           int64                                      `json:"additions"`
+	Deletions           int64                                      `json:"deletions"`
+	ChangedFiles        int64                                      `json:"changed_files"`
+} = github.PullRequest{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Assignee     github.User              `json:"assignee"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestAssigned{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Reason       string                   `json:"reason"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestAutoMergeDisabled{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Reason       string                   `json:"reason"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestAutoMergeEnabled{} // a field or tag changed: run go generate
+
+var _ struct {
+	Label string            `json:"label"`
+	Ref   string            `json:"ref"`
+	SHA   string            `json:"sha"`
+	User  github.User       `json:"user"`
+	Repo  github.Repository `json:"repo"`
+} = github.PullRequestBase{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestClosed{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestConvertedToDraft{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Milestone    github.Milestone         `json:"milestone"`
+	Repository   github.Repository        `json:"repository"`
+	Sender       github.User              `json:"sender"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+} = github.PullRequestDemilestoned{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	Reason       string                   `json:"reason"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestDequeued{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                          `json:"action"`
+	Number       int64                           `json:"number"`
+	Changes      github.PullRequestEditedChanges `json:"changes"`
+	PullRequest  github.PullRequest              `json:"pull_request"`
+	Repository   github.Repository               `json:"repository"`
+	Installation *github.InstallationLite        `json:"installation,omitempty"`
+	Organization *github.Organization            `json:"organization,omitempty"`
+	Sender       github.User                     `json:"sender"`
+} = github.PullRequestEdited{} // a field or tag changed: run go generate
+
+var _ struct {
+	Body  *github.PullRequestEditedChangesBody  `json:"body,omitempty"`
+	Title *github.PullRequestEditedChangesTitle `json:"title,omitempty"`
+	Base  *github.PullRequestEditedChangesBase  `json:"base,omitempty"`
+} = github.PullRequestEditedChanges{} // a field or tag changed: run go generate
+
+var _ struct {
+	Ref github.PullRequestEditedChangesBaseRef `json:"ref"`
+	SHA github.PullRequestEditedChangesBaseSHA `json:"sha"`
+} = github.PullRequestEditedChangesBase{} // a field or tag changed: run go generate
+
+var _ struct {
+	From string `json:"from"`
+} = github.PullRequestEditedChangesBaseRef{} // a field or tag changed: run go generate
+
+var _ struct {
+	From string `json:"from"`
+} = github.PullRequestEditedChangesBaseSHA{} // a field or tag changed: run go generate
+
+var _ struct {
+	From string `json:"from"`
+} = github.PullRequestEditedChangesBody{} // a field or tag changed: run go generate
+
+var _ struct {
+	From string `json:"from"`
+} = github.PullRequestEditedChangesTitle{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestEnqueued{} // a field or tag changed: run go generate
+
+var _ struct {
+	Label string             `json:"label"`
+	Ref   string             `json:"ref"`
+	SHA   string             `json:"sha"`
+	User  github.User        `json:"user"`
+	Repo  *github.Repository `json:"repo"`
+} = github.PullRequestHead{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Label        github.Label             `json:"label"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestLabeled{} // a field or tag changed: run go generate
+
+var _ struct {
+	Self           github.Link `json:"self"`
+	HTML           github.Link `json:"html"`
+	Issue          github.Link `json:"issue"`
+	Comments       github.Link `json:"comments"`
+	ReviewComments github.Link `json:"review_comments"`
+	ReviewComment  github.Link `json:"review_comment"`
+	Commits        github.Link `json:"commits"`
+	Statuses       github.Link `json:"statuses"`
+} = github.PullRequestLinks{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestLocked{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Milestone    github.Milestone         `json:"milestone"`
+	Repository   github.Repository        `json:"repository"`
+	Sender       github.User              `json:"sender"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+} = github.PullRequestMilestoned{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestOpened{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestReadyForReview{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestReopened{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login               *string                             `json:"login,omitempty"`
+	ID                  int64                               `json:"id"`
+	NodeID              string                              `json:"node_id"`
+	Name                *string                             `json:"name,omitempty"`
+	Email               payload.Nullable[string]            `json:"email,omitzero"`
+	AvatarURL           *string                             `json:"avatar_url,omitempty"`
+	GravatarID          *string                             `json:"gravatar_id,omitempty"`
+	URL                 string                              `json:"url"`
+	HTMLURL             string                              `json:"html_url"`
+	FollowersURL        *string                             `json:"followers_url,omitempty"`
+	FollowingURL        *string                             `json:"following_url,omitempty"`
+	GistsURL            *string                             `json:"gists_url,omitempty"`
+	StarredURL          *string                             `json:"starred_url,omitempty"`
+	SubscriptionsURL    *string                             `json:"subscriptions_url,omitempty"`
+	OrganizationsURL    *string                             `json:"organizations_url,omitempty"`
+	ReposURL            *string                             `json:"repos_url,omitempty"`
+	EventsURL           *string                             `json:"events_url,omitempty"`
+	ReceivedEventsURL   *string                             `json:"received_events_url,omitempty"`
+	Type                *github.UserType                    `json:"type,omitempty"`
+	SiteAdmin           *bool                               `json:"site_admin,omitempty"`
+	Slug                *string                             `json:"slug,omitempty"`
+	Description         payload.Nullable[string]            `json:"description,omitzero"`
+	Privacy             *github.TeamPrivacy                 `json:"privacy,omitempty"`
+	MembersURL          *string                             `json:"members_url,omitempty"`
+	RepositoriesURL     *string                             `json:"repositories_url,omitempty"`
+	Permission          *string                             `json:"permission,omitempty"`
+	Parent              payload.Nullable[github.TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *github.TeamNotificationSetting     `json:"notification_setting,omitempty"`
+} = github.PullRequestRequestedReviewersItem{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action            string                   `json:"action"`
+	Number            int64                    `json:"number"`
+	PullRequest       github.PullRequest       `json:"pull_request"`
+	RequestedReviewer *github.User             `json:"requested_reviewer,omitempty"`
+	Repository        github.Repository        `json:"repository"`
+	Installation      *github.InstallationLite `json:"installation,omitempty"`
+	Organization      *github.Organization     `json:"organization,omitempty"`
+	Sender            github.User              `json:"sender"`
+	RequestedTeam     *github.Team             `json:"requested_team,omitempty"`
+} = github.PullRequestReviewRequestRemoved{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action            string                   `json:"action"`
+	Number            int64                    `json:"number"`
+	PullRequest       github.PullRequest       `json:"pull_request"`
+	RequestedReviewer *github.User             `json:"requested_reviewer,omitempty"`
+	Repository        github.Repository        `json:"repository"`
+	Installation      *github.InstallationLite `json:"installation,omitempty"`
+	Organization      *github.Organization     `json:"organization,omitempty"`
+	Sender            github.User              `json:"sender"`
+	RequestedTeam     *github.Team             `json:"requested_team,omitempty"`
+} = github.PullRequestReviewRequested{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	Before       string                   `json:"before"`
+	After        string                   `json:"after"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestSynchronize{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Assignee     github.User              `json:"assignee"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestUnassigned{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Label        github.Label             `json:"label"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestUnlabeled{} // a field or tag changed: run go generate
+
+var _ struct {
+	Action       string                   `json:"action"`
+	Number       int64                    `json:"number"`
+	PullRequest  github.PullRequest       `json:"pull_request"`
+	Repository   github.Repository        `json:"repository"`
+	Installation *github.InstallationLite `json:"installation,omitempty"`
+	Organization *github.Organization     `json:"organization,omitempty"`
+	Sender       github.User              `json:"sender"`
+} = github.PullRequestUnlocked{} // a field or tag changed: run go generate
+
+var _ struct {
+	ID                        int64                         `json:"id"`
+	NodeID                    string                        `json:"node_id"`
+	Name                      string                        `json:"name"`
+	FullName                  string                        `json:"full_name"`
+	Private                   bool                          `json:"private"`
+	Owner                     github.User                   `json:"owner"`
+	HTMLURL                   string                        `json:"html_url"`
+	Description               *string                       `json:"description"`
+	Fork                      bool                          `json:"fork"`
+	URL                       string                        `json:"url"`
+	ForksURL                  string                        `json:"forks_url"`
+	KeysURL                   string                        `json:"keys_url"`
+	CollaboratorsURL          string                        `json:"collaborators_url"`
+	TeamsURL                  string                        `json:"teams_url"`
+	HooksURL                  string                        `json:"hooks_url"`
+	IssueEventsURL            string                        `json:"issue_events_url"`
+	EventsURL                 string                        `json:"events_url"`
+	AssigneesURL              string                        `json:"assignees_url"`
+	BranchesURL               string                        `json:"branches_url"`
+	TagsURL                   string                        `json:"tags_url"`
+	BlobsURL                  string                        `json:"blobs_url"`
+	GitTagsURL                string                        `json:"git_tags_url"`
+	GitRefsURL                string                        `json:"git_refs_url"`
+	TreesURL                  string                        `json:"trees_url"`
+	StatusesURL               string                        `json:"statuses_url"`
+	LanguagesURL              string                        `json:"languages_url"`
+	StargazersURL             string                        `json:"stargazers_url"`
+	ContributorsURL           string                        `json:"contributors_url"`
+	SubscribersURL            string                        `json:"subscribers_url"`
+	SubscriptionURL           string                        `json:"subscription_url"`
+	CommitsURL                string                        `json:"commits_url"`
+	GitCommitsURL             string                        `json:"git_commits_url"`
+	CommentsURL               string                        `json:"comments_url"`
+	IssueCommentURL           string                        `json:"issue_comment_url"`
+	ContentsURL               string                        `json:"contents_url"`
+	CompareURL                string                        `json:"compare_url"`
+	MergesURL                 string                        `json:"merges_url"`
+	ArchiveURL                string                        `json:"archive_url"`
+	DownloadsURL              string                        `json:"downloads_url"`
+	IssuesURL                 string                        `json:"issues_url"`
+	PullsURL                  string                        `json:"pulls_url"`
+	MilestonesURL             string                        `json:"milestones_url"`
+	NotificationsURL          string                        `json:"notifications_url"`
+	LabelsURL                 string                        `json:"labels_url"`
+	ReleasesURL               string                        `json:"releases_url"`
+	DeploymentsURL            string                        `json:"deployments_url"`
+	CreatedAt                 payload.Time                  `json:"created_at"`
+	UpdatedAt                 payload.Time                  `json:"updated_at"`
+	PushedAt                  *payload.Time                 `json:"pushed_at"`
+	GitURL                    string                        `json:"git_url"`
+	SSHURL                    string                        `json:"ssh_url"`
+	CloneURL                  string                        `json:"clone_url"`
+	SvnURL                    string                        `json:"svn_url"`
+	Homepage                  *string                       `json:"homepage"`
+	Size                      int64                         `json:"size"`
+	StargazersCount           int64                         `json:"stargazers_count"`
+	WatchersCount             int64                         `json:"watchers_count"`
+	Language                  *string                       `json:"language"`
+	HasIssues                 bool                          `json:"has_issues"`
+	HasProjects               bool                          `json:"has_projects"`
+	HasDownloads              bool                          `json:"has_downloads"`
+	HasWiki                   bool                          `json:"has_wiki"`
+	HasPages                  bool                          `json:"has_pages"`
+	HasDiscussions            *bool                         `json:"has_discussions,omitempty"`
+	ForksCount                int64                         `json:"forks_count"`
+	MirrorURL                 *string                       `json:"mirror_url"`
+	Archived                  bool                          `json:"archived"`
+	Disabled                  *bool                         `json:"disabled,omitempty"`
+	OpenIssuesCount           int64                         `json:"open_issues_count"`
+	License                   *github.License               `json:"license"`
+	Forks                     int64                         `json:"forks"`
+	OpenIssues                int64                         `json:"open_issues"`
+	Watchers                  int64                         `json:"watchers"`
+	Stargazers                *int64                        `json:"stargazers,omitempty"`
+	DefaultBranch             string                        `json:"default_branch"`
+	AllowSquashMerge          *bool                         `json:"allow_squash_merge,omitempty"`
+	AllowMergeCommit          *bool                         `json:"allow_merge_commit,omitempty"`
+	AllowRebaseMerge          *bool                         `json:"allow_rebase_merge,omitempty"`
+	AllowAutoMerge            *bool                         `json:"allow_auto_merge,omitempty"`
+	AllowForking              *bool                         `json:"allow_forking,omitempty"`
+	AllowUpdateBranch         *bool                         `json:"allow_update_branch,omitempty"`
+	UseSquashPrTitleAsDefault *bool                         `json:"use_squash_pr_title_as_default,omitempty"`
+	SquashMergeCommitMessage  *string                       `json:"squash_merge_commit_message,omitempty"`
+	SquashMergeCommitTitle    *string                       `json:"squash_merge_commit_title,omitempty"`
+	MergeCommitMessage        *string                       `json:"merge_commit_message,omitempty"`
+	MergeCommitTitle          *string                       `json:"merge_commit_title,omitempty"`
+	IsTemplate                bool                          `json:"is_template"`
+	WebCommitSignoffRequired  bool                          `json:"web_commit_signoff_required"`
+	Topics                    []string                      `json:"topics"`
+	Visibility                github.RepositoryVisibility   `json:"visibility"`
+	DeleteBranchOnMerge       *bool                         `json:"delete_branch_on_merge,omitempty"`
+	MasterBranch              *string                       `json:"master_branch,omitempty"`
+	Permissions               *github.RepositoryPermissions `json:"permissions,omitempty"`
+	Public                    *bool                         `json:"public,omitempty"`
+	Organization              *string                       `json:"organization,omitempty"`
+	CustomProperties          map[string]json.RawMessage    `json:"custom_properties"`
+} = github.Repository{} // a field or tag changed: run go generate
+
+var _ struct {
+	Pull     bool  `json:"pull"`
+	Push     bool  `json:"push"`
+	Admin    bool  `json:"admin"`
+	Maintain *bool `json:"maintain,omitempty"`
+	Triage   *bool `json:"triage,omitempty"`
+} = github.RepositoryPermissions{} // a field or tag changed: run go generate
+
+var _ struct {
+	Name                string                              `json:"name"`
+	ID                  int64                               `json:"id"`
+	NodeID              string                              `json:"node_id"`
+	Slug                string                              `json:"slug"`
+	Description         *string                             `json:"description"`
+	Privacy             github.TeamPrivacy                  `json:"privacy"`
+	URL                 string                              `json:"url"`
+	HTMLURL             string                              `json:"html_url"`
+	MembersURL          string                              `json:"members_url"`
+	RepositoriesURL     string                              `json:"repositories_url"`
+	Permission          string                              `json:"permission"`
+	Parent              payload.Nullable[github.TeamParent] `json:"parent,omitzero"`
+	NotificationSetting *github.TeamNotificationSetting     `json:"notification_setting,omitempty"`
+} = github.Team{} // a field or tag changed: run go generate
+
+var _ struct {
+	Name                string                                `json:"name"`
+	ID                  int64                                 `json:"id"`
+	NodeID              string                                `json:"node_id"`
+	Slug                string                                `json:"slug"`
+	Description         *string                               `json:"description"`
+	Privacy             github.TeamParentPrivacy              `json:"privacy"`
+	URL                 string                                `json:"url"`
+	HTMLURL             string                                `json:"html_url"`
+	MembersURL          string                                `json:"members_url"`
+	RepositoriesURL     string                                `json:"repositories_url"`
+	Permission          string                                `json:"permission"`
+	NotificationSetting *github.TeamParentNotificationSetting `json:"notification_setting,omitempty"`
+} = github.TeamParent{} // a field or tag changed: run go generate
+
+var _ struct {
+	Login             string                   `json:"login"`
+	ID                int64                    `json:"id"`
+	NodeID            string                   `json:"node_id"`
+	Name              *string                  `json:"name,omitempty"`
+	Email             payload.Nullable[string] `json:"email,omitzero"`
+	AvatarURL         string                   `json:"avatar_url"`
+	GravatarID        string                   `json:"gravatar_id"`
+	URL               string                   `json:"url"`
+	HTMLURL           string                   `json:"html_url"`
+	FollowersURL      string                   `json:"followers_url"`
+	FollowingURL      string                   `json:"following_url"`
+	GistsURL          string                   `json:"gists_url"`
+	StarredURL        string                   `json:"starred_url"`
+	SubscriptionsURL  string                   `json:"subscriptions_url"`
+	OrganizationsURL  string                   `json:"organizations_url"`
+	ReposURL          string                   `json:"repos_url"`
+	EventsURL         string                   `json:"events_url"`
+	ReceivedEventsURL string                   `json:"received_events_url"`
+	Type              github.UserType          `json:"type"`
+	SiteAdmin         bool                     `json:"site_admin"`
+} = github.User{} // a field or tag changed: run go generate
+
+var _ struct {
 	City       *string `json:"city"`
 	Country    *string `json:"country"`
 	Line1      *string `json:"line1"`
@@ -1069,40 +1661,2144 @@ var _ struct {
 	Version                     *stripe.ThreeDSecureDetailsChargeVersion                     `json:"version"`
 } = stripe.ThreeDSecureDetailsCharge{} // a field or tag changed: run go generate
 
-// pullRequestDecode reads an event for the handler PullRequest.
-func pullRequestDecode(eventType string, payload []byte) (github.PullRequestEvent, error) {
-	return codec.DecodeFamily[github.PullRequestEvent](github.Decode, eventType, payload)
-}
-
 var passCodec = restaq.Codec[passIn, github.PullRequestEvent]{
 	AppendIn:  codec.Appender(encodePassIn),
 	DecodeIn:  codec.Reader(decodePassIn),
-	AppendOut: codec.Appender(encodePassOut),
-	DecodeOut: codec.Reader(decodePassOut),
+	AppendOut: codec.Appender(encodeGithubPullRequestEvent),
+	DecodeOut: codec.Reader(decodeGithubPullRequestEvent),
 	Shape:     "a4bb8a86adeacaa3",
-}
-
-func encodePassOut(e *codec.Encoder, key string, v *github.PullRequestEvent) {
-	e.JSON(key, codec.NewMember(v, pullRequestEventType, github.Decode))
-}
-
-func decodePassOut(d *codec.Decoder, v *github.PullRequestEvent) {
-	d.JSON(codec.NewMember(v, pullRequestEventType, github.Decode))
 }
 
 func encodePassIn(e *codec.Encoder, key string, in *passIn) {
 	start := e.Open(key)
-	e.JSON(",", codec.NewMember(&in.event, pullRequestEventType, github.Decode))
-	e.JSON(",", codec.NewMember(&in.none, pullRequestEventType, github.Decode))
+	encodeGithubPullRequestEvent(e, ",", &in.event)
+	encodeGithubPullRequestEvent(e, ",", &in.none)
 	e.CloseArray(start)
 }
 
 func decodePassIn(d *codec.Decoder, in *passIn) {
 	d.Token('[')
-	d.JSON(codec.NewMember(&in.event, pullRequestEventType, github.Decode))
+	decodeGithubPullRequestEvent(d, &in.event)
 	d.Token(',')
-	d.JSON(codec.NewMember(&in.none, pullRequestEventType, github.Decode))
+	decodeGithubPullRequestEvent(d, &in.none)
 	d.Token(']')
+}
+
+func encodeGithubPullRequestAssigned(e *codec.Encoder, key string, v *github.PullRequestAssigned) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubUser(e, `,"assignee":`, &v.Assignee)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestAssignedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "assignee", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestAssigned(d *codec.Decoder, v *github.PullRequestAssigned) {
+	for i := d.Object(&githubPullRequestAssignedFields); i >= 0; i = d.Next(&githubPullRequestAssignedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubUser(d, &v.Assignee)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequest(e *codec.Encoder, key string, v *github.PullRequest) {
+	start := e.Open(key)
+	e.String(`,"url":`, v.URL)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"html_url":`, v.HTMLURL)
+	e.String(`,"diff_url":`, v.DiffURL)
+	e.String(`,"patch_url":`, v.PatchURL)
+	e.String(`,"issue_url":`, v.IssueURL)
+	e.Int(`,"number":`, v.Number)
+	e.String(`,"state":`, string(v.State))
+	e.Bool(`,"locked":`, v.Locked)
+	e.String(`,"title":`, v.Title)
+	encodeGithubUser(e, `,"user":`, &v.User)
+	codec.EncodePointer(e, `,"body":`, &v.Body, codec.EncodeString)
+	v.CreatedAt.EncodeJSON(e, `,"created_at":`)
+	v.UpdatedAt.EncodeJSON(e, `,"updated_at":`)
+	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, payload.EncodeValue)
+	codec.EncodePointer(e, `,"merged_at":`, &v.MergedAt, payload.EncodeValue)
+	codec.EncodePointer(e, `,"merge_commit_sha":`, &v.MergeCommitSHA, codec.EncodeString)
+	encodeGithubUser(e, `,"assignee":`, v.Assignee)
+	codec.EncodeSlice(e, `,"assignees":`, &v.Assignees, encodeGithubUser)
+	codec.EncodeSlice(e, `,"requested_reviewers":`, &v.RequestedReviewers, encodeGithubPullRequestRequestedReviewersItem)
+	codec.EncodeSlice(e, `,"requested_teams":`, &v.RequestedTeams, encodeGithubTeam)
+	codec.EncodeSlice(e, `,"labels":`, &v.Labels, encodeGithubLabel)
+	encodeGithubMilestone(e, `,"milestone":`, v.Milestone)
+	e.String(`,"commits_url":`, v.CommitsURL)
+	e.String(`,"review_comments_url":`, v.ReviewCommentsURL)
+	e.String(`,"review_comment_url":`, v.ReviewCommentURL)
+	e.String(`,"comments_url":`, v.CommentsURL)
+	e.String(`,"statuses_url":`, v.StatusesURL)
+	encodeGithubPullRequestHead(e, `,"head":`, &v.Head)
+	encodeGithubPullRequestBase(e, `,"base":`, &v.Base)
+	encodeGithubPullRequestLinks(e, `,"_links":`, &v.Links)
+	e.String(`,"author_association":`, string(v.AuthorAssociation))
+	encodeGithubAutoMerge(e, `,"auto_merge":`, v.AutoMerge)
+	codec.EncodePointer(e, `,"active_lock_reason":`, &v.ActiveLockReason, codec.EncodeString)
+	e.Bool(`,"draft":`, v.Draft)
+	codec.EncodePointer(e, `,"merged":`, &v.Merged, codec.EncodeBool)
+	codec.EncodePointer(e, `,"mergeable":`, &v.Mergeable, codec.EncodeBool)
+	codec.EncodePointer(e, `,"rebaseable":`, &v.Rebaseable, codec.EncodeBool)
+	e.String(`,"mergeable_state":`, v.MergeableState)
+	encodeGithubUser(e, `,"merged_by":`, v.MergedBy)
+	e.Int(`,"comments":`, v.Comments)
+	e.Int(`,"review_comments":`, v.ReviewComments)
+	e.Bool(`,"maintainer_can_modify":`, v.MaintainerCanModify)
+	e.Int(`,"commits":`, v.Commits)
+	e.Int(`,"additions":`, v.Additions)
+	e.Int(`,"deletions":`, v.Deletions)
+	e.Int(`,"changed_files":`, v.ChangedFiles)
+	e.Close(start)
+}
+
+var githubPullRequestFields = codec.Fields{Names: []string{"url", "id", "node_id", "html_url", "diff_url", "patch_url", "issue_url", "number", "state", "locked", "title", "user", "body", "created_at", "updated_at", "closed_at", "merged_at", "merge_commit_sha", "assignee", "assignees", "requested_reviewers", "requested_teams", "labels", "milestone", "commits_url", "review_comments_url", "review_comment_url", "comments_url", "statuses_url", "head", "base", "_links", "author_association", "auto_merge", "active_lock_reason", "draft", "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files"}}
+
+func decodeGithubPullRequest(d *codec.Decoder, v *github.PullRequest) {
+	for i := d.Object(&githubPullRequestFields); i >= 0; i = d.Next(&githubPullRequestFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.URL)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 4:
+			codec.DecodeString(d, &v.DiffURL)
+		case 5:
+			codec.DecodeString(d, &v.PatchURL)
+		case 6:
+			codec.DecodeString(d, &v.IssueURL)
+		case 7:
+			codec.DecodeInt(d, &v.Number)
+		case 8:
+			codec.DecodeString(d, &v.State)
+		case 9:
+			codec.DecodeBool(d, &v.Locked)
+		case 10:
+			codec.DecodeString(d, &v.Title)
+		case 11:
+			decodeGithubUser(d, &v.User)
+		case 12:
+			codec.DecodePointer(d, &v.Body, codec.DecodeString)
+		case 13:
+			v.CreatedAt.DecodeJSON(d)
+		case 14:
+			v.UpdatedAt.DecodeJSON(d)
+		case 15:
+			codec.DecodePointer(d, &v.ClosedAt, payload.DecodeValue)
+		case 16:
+			codec.DecodePointer(d, &v.MergedAt, payload.DecodeValue)
+		case 17:
+			codec.DecodePointer(d, &v.MergeCommitSHA, codec.DecodeString)
+		case 18:
+			codec.DecodePointer(d, &v.Assignee, decodeGithubUser)
+		case 19:
+			codec.DecodeSlice(d, &v.Assignees, decodeGithubUser)
+		case 20:
+			codec.DecodeSlice(d, &v.RequestedReviewers, decodeGithubPullRequestRequestedReviewersItem)
+		case 21:
+			codec.DecodeSlice(d, &v.RequestedTeams, decodeGithubTeam)
+		case 22:
+			codec.DecodeSlice(d, &v.Labels, decodeGithubLabel)
+		case 23:
+			codec.DecodePointer(d, &v.Milestone, decodeGithubMilestone)
+		case 24:
+			codec.DecodeString(d, &v.CommitsURL)
+		case 25:
+			codec.DecodeString(d, &v.ReviewCommentsURL)
+		case 26:
+			codec.DecodeString(d, &v.ReviewCommentURL)
+		case 27:
+			codec.DecodeString(d, &v.CommentsURL)
+		case 28:
+			codec.DecodeString(d, &v.StatusesURL)
+		case 29:
+			decodeGithubPullRequestHead(d, &v.Head)
+		case 30:
+			decodeGithubPullRequestBase(d, &v.Base)
+		case 31:
+			decodeGithubPullRequestLinks(d, &v.Links)
+		case 32:
+			codec.DecodeString(d, &v.AuthorAssociation)
+		case 33:
+			codec.DecodePointer(d, &v.AutoMerge, decodeGithubAutoMerge)
+		case 34:
+			codec.DecodePointer(d, &v.ActiveLockReason, codec.DecodeString)
+		case 35:
+			codec.DecodeBool(d, &v.Draft)
+		case 36:
+			codec.DecodePointer(d, &v.Merged, codec.DecodeBool)
+		case 37:
+			codec.DecodePointer(d, &v.Mergeable, codec.DecodeBool)
+		case 38:
+			codec.DecodePointer(d, &v.Rebaseable, codec.DecodeBool)
+		case 39:
+			codec.DecodeString(d, &v.MergeableState)
+		case 40:
+			codec.DecodePointer(d, &v.MergedBy, decodeGithubUser)
+		case 41:
+			codec.DecodeInt(d, &v.Comments)
+		case 42:
+			codec.DecodeInt(d, &v.ReviewComments)
+		case 43:
+			codec.DecodeBool(d, &v.MaintainerCanModify)
+		case 44:
+			codec.DecodeInt(d, &v.Commits)
+		case 45:
+			codec.DecodeInt(d, &v.Additions)
+		case 46:
+			codec.DecodeInt(d, &v.Deletions)
+		case 47:
+			codec.DecodeInt(d, &v.ChangedFiles)
+		}
+	}
+}
+
+func encodeGithubUser(e *codec.Encoder, key string, v *github.User) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	e.String(`,"login":`, v.Login)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
+	e.String(`,"avatar_url":`, v.AvatarURL)
+	e.String(`,"gravatar_id":`, v.GravatarID)
+	e.String(`,"url":`, v.URL)
+	e.String(`,"html_url":`, v.HTMLURL)
+	e.String(`,"followers_url":`, v.FollowersURL)
+	e.String(`,"following_url":`, v.FollowingURL)
+	e.String(`,"gists_url":`, v.GistsURL)
+	e.String(`,"starred_url":`, v.StarredURL)
+	e.String(`,"subscriptions_url":`, v.SubscriptionsURL)
+	e.String(`,"organizations_url":`, v.OrganizationsURL)
+	e.String(`,"repos_url":`, v.ReposURL)
+	e.String(`,"events_url":`, v.EventsURL)
+	e.String(`,"received_events_url":`, v.ReceivedEventsURL)
+	e.String(`,"type":`, string(v.Type))
+	e.Bool(`,"site_admin":`, v.SiteAdmin)
+	e.Close(start)
+}
+
+var githubUserFields = codec.Fields{Names: []string{"login", "id", "node_id", "name", "email", "avatar_url", "gravatar_id", "url", "html_url", "followers_url", "following_url", "gists_url", "starred_url", "subscriptions_url", "organizations_url", "repos_url", "events_url", "received_events_url", "type", "site_admin"}}
+
+func decodeGithubUser(d *codec.Decoder, v *github.User) {
+	for i := d.Object(&githubUserFields); i >= 0; i = d.Next(&githubUserFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Login)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.AvatarURL)
+		case 6:
+			codec.DecodeString(d, &v.GravatarID)
+		case 7:
+			codec.DecodeString(d, &v.URL)
+		case 8:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 9:
+			codec.DecodeString(d, &v.FollowersURL)
+		case 10:
+			codec.DecodeString(d, &v.FollowingURL)
+		case 11:
+			codec.DecodeString(d, &v.GistsURL)
+		case 12:
+			codec.DecodeString(d, &v.StarredURL)
+		case 13:
+			codec.DecodeString(d, &v.SubscriptionsURL)
+		case 14:
+			codec.DecodeString(d, &v.OrganizationsURL)
+		case 15:
+			codec.DecodeString(d, &v.ReposURL)
+		case 16:
+			codec.DecodeString(d, &v.EventsURL)
+		case 17:
+			codec.DecodeString(d, &v.ReceivedEventsURL)
+		case 18:
+			codec.DecodeString(d, &v.Type)
+		case 19:
+			codec.DecodeBool(d, &v.SiteAdmin)
+		}
+	}
+}
+
+func encodeGithubPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *github.PullRequestRequestedReviewersItem) {
+	start := e.Open(key)
+	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
+	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
+	e.String(`,"url":`, v.URL)
+	e.String(`,"html_url":`, v.HTMLURL)
+	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
+	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
+	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
+	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
+	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
+	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	e.Close(start)
+}
+
+var githubPullRequestRequestedReviewersItemFields = codec.Fields{Names: []string{"login", "id", "node_id", "name", "email", "avatar_url", "gravatar_id", "url", "html_url", "followers_url", "following_url", "gists_url", "starred_url", "subscriptions_url", "organizations_url", "repos_url", "events_url", "received_events_url", "type", "site_admin", "slug", "description", "privacy", "members_url", "repositories_url", "permission", "parent", "notification_setting"}}
+
+func decodeGithubPullRequestRequestedReviewersItem(d *codec.Decoder, v *github.PullRequestRequestedReviewersItem) {
+	for i := d.Object(&githubPullRequestRequestedReviewersItemFields); i >= 0; i = d.Next(&githubPullRequestRequestedReviewersItemFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Login, codec.DecodeString)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodePointer(d, &v.Name, codec.DecodeString)
+		case 4:
+			payload.DecodeNullable(d, &v.Email, codec.DecodeString)
+		case 5:
+			codec.DecodePointer(d, &v.AvatarURL, codec.DecodeString)
+		case 6:
+			codec.DecodePointer(d, &v.GravatarID, codec.DecodeString)
+		case 7:
+			codec.DecodeString(d, &v.URL)
+		case 8:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 9:
+			codec.DecodePointer(d, &v.FollowersURL, codec.DecodeString)
+		case 10:
+			codec.DecodePointer(d, &v.FollowingURL, codec.DecodeString)
+		case 11:
+			codec.DecodePointer(d, &v.GistsURL, codec.DecodeString)
+		case 12:
+			codec.DecodePointer(d, &v.StarredURL, codec.DecodeString)
+		case 13:
+			codec.DecodePointer(d, &v.SubscriptionsURL, codec.DecodeString)
+		case 14:
+			codec.DecodePointer(d, &v.OrganizationsURL, codec.DecodeString)
+		case 15:
+			codec.DecodePointer(d, &v.ReposURL, codec.DecodeString)
+		case 16:
+			codec.DecodePointer(d, &v.EventsURL, codec.DecodeString)
+		case 17:
+			codec.DecodePointer(d, &v.ReceivedEventsURL, codec.DecodeString)
+		case 18:
+			codec.DecodePointer(d, &v.Type, codec.DecodeString)
+		case 19:
+			codec.DecodePointer(d, &v.SiteAdmin, codec.DecodeBool)
+		case 20:
+			codec.DecodePointer(d, &v.Slug, codec.DecodeString)
+		case 21:
+			payload.DecodeNullable(d, &v.Description, codec.DecodeString)
+		case 22:
+			codec.DecodePointer(d, &v.Privacy, codec.DecodeString)
+		case 23:
+			codec.DecodePointer(d, &v.MembersURL, codec.DecodeString)
+		case 24:
+			codec.DecodePointer(d, &v.RepositoriesURL, codec.DecodeString)
+		case 25:
+			codec.DecodePointer(d, &v.Permission, codec.DecodeString)
+		case 26:
+			payload.DecodeNullable(d, &v.Parent, decodeGithubTeamParent)
+		case 27:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+func encodeGithubTeamParent(e *codec.Encoder, key string, v *github.TeamParent) {
+	start := e.Open(key)
+	e.String(`,"name":`, v.Name)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"slug":`, v.Slug)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	e.String(`,"privacy":`, string(v.Privacy))
+	e.String(`,"url":`, v.URL)
+	e.String(`,"html_url":`, v.HTMLURL)
+	e.String(`,"members_url":`, v.MembersURL)
+	e.String(`,"repositories_url":`, v.RepositoriesURL)
+	e.String(`,"permission":`, v.Permission)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	e.Close(start)
+}
+
+var githubTeamParentFields = codec.Fields{Names: []string{"name", "id", "node_id", "slug", "description", "privacy", "url", "html_url", "members_url", "repositories_url", "permission", "notification_setting"}}
+
+func decodeGithubTeamParent(d *codec.Decoder, v *github.TeamParent) {
+	for i := d.Object(&githubTeamParentFields); i >= 0; i = d.Next(&githubTeamParentFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Name)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.Slug)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Privacy)
+		case 6:
+			codec.DecodeString(d, &v.URL)
+		case 7:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 8:
+			codec.DecodeString(d, &v.MembersURL)
+		case 9:
+			codec.DecodeString(d, &v.RepositoriesURL)
+		case 10:
+			codec.DecodeString(d, &v.Permission)
+		case 11:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
+	start := e.Open(key)
+	e.String(`,"name":`, v.Name)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"slug":`, v.Slug)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	e.String(`,"privacy":`, string(v.Privacy))
+	e.String(`,"url":`, v.URL)
+	e.String(`,"html_url":`, v.HTMLURL)
+	e.String(`,"members_url":`, v.MembersURL)
+	e.String(`,"repositories_url":`, v.RepositoriesURL)
+	e.String(`,"permission":`, v.Permission)
+	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
+	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	e.Close(start)
+}
+
+var githubTeamFields = codec.Fields{Names: []string{"name", "id", "node_id", "slug", "description", "privacy", "url", "html_url", "members_url", "repositories_url", "permission", "parent", "notification_setting"}}
+
+func decodeGithubTeam(d *codec.Decoder, v *github.Team) {
+	for i := d.Object(&githubTeamFields); i >= 0; i = d.Next(&githubTeamFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Name)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.Slug)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Privacy)
+		case 6:
+			codec.DecodeString(d, &v.URL)
+		case 7:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 8:
+			codec.DecodeString(d, &v.MembersURL)
+		case 9:
+			codec.DecodeString(d, &v.RepositoriesURL)
+		case 10:
+			codec.DecodeString(d, &v.Permission)
+		case 11:
+			payload.DecodeNullable(d, &v.Parent, decodeGithubTeamParent)
+		case 12:
+			codec.DecodePointer(d, &v.NotificationSetting, codec.DecodeString)
+		}
+	}
+}
+
+func encodeGithubLabel(e *codec.Encoder, key string, v *github.Label) {
+	start := e.Open(key)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"url":`, v.URL)
+	e.String(`,"name":`, v.Name)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	e.String(`,"color":`, v.Color)
+	e.Bool(`,"default":`, v.Default)
+	e.Close(start)
+}
+
+var githubLabelFields = codec.Fields{Names: []string{"id", "node_id", "url", "name", "description", "color", "default"}}
+
+func decodeGithubLabel(d *codec.Decoder, v *github.Label) {
+	for i := d.Object(&githubLabelFields); i >= 0; i = d.Next(&githubLabelFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		case 2:
+			codec.DecodeString(d, &v.URL)
+		case 3:
+			codec.DecodeString(d, &v.Name)
+		case 4:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.Color)
+		case 6:
+			codec.DecodeBool(d, &v.Default)
+		}
+	}
+}
+
+func encodeGithubMilestone(e *codec.Encoder, key string, v *github.Milestone) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	e.String(`,"url":`, v.URL)
+	e.String(`,"html_url":`, v.HTMLURL)
+	e.String(`,"labels_url":`, v.LabelsURL)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.Int(`,"number":`, v.Number)
+	e.String(`,"title":`, v.Title)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	encodeGithubUser(e, `,"creator":`, &v.Creator)
+	e.Int(`,"open_issues":`, v.OpenIssues)
+	e.Int(`,"closed_issues":`, v.ClosedIssues)
+	e.String(`,"state":`, string(v.State))
+	v.CreatedAt.EncodeJSON(e, `,"created_at":`)
+	v.UpdatedAt.EncodeJSON(e, `,"updated_at":`)
+	codec.EncodePointer(e, `,"due_on":`, &v.DueOn, payload.EncodeValue)
+	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, payload.EncodeValue)
+	e.Close(start)
+}
+
+var githubMilestoneFields = codec.Fields{Names: []string{"url", "html_url", "labels_url", "id", "node_id", "number", "title", "description", "creator", "open_issues", "closed_issues", "state", "created_at", "updated_at", "due_on", "closed_at"}}
+
+func decodeGithubMilestone(d *codec.Decoder, v *github.Milestone) {
+	for i := d.Object(&githubMilestoneFields); i >= 0; i = d.Next(&githubMilestoneFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.URL)
+		case 1:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 2:
+			codec.DecodeString(d, &v.LabelsURL)
+		case 3:
+			codec.DecodeInt(d, &v.ID)
+		case 4:
+			codec.DecodeString(d, &v.NodeID)
+		case 5:
+			codec.DecodeInt(d, &v.Number)
+		case 6:
+			codec.DecodeString(d, &v.Title)
+		case 7:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 8:
+			decodeGithubUser(d, &v.Creator)
+		case 9:
+			codec.DecodeInt(d, &v.OpenIssues)
+		case 10:
+			codec.DecodeInt(d, &v.ClosedIssues)
+		case 11:
+			codec.DecodeString(d, &v.State)
+		case 12:
+			v.CreatedAt.DecodeJSON(d)
+		case 13:
+			v.UpdatedAt.DecodeJSON(d)
+		case 14:
+			codec.DecodePointer(d, &v.DueOn, payload.DecodeValue)
+		case 15:
+			codec.DecodePointer(d, &v.ClosedAt, payload.DecodeValue)
+		}
+	}
+}
+
+func encodeGithubPullRequestHead(e *codec.Encoder, key string, v *github.PullRequestHead) {
+	start := e.Open(key)
+	e.String(`,"label":`, v.Label)
+	e.String(`,"ref":`, v.Ref)
+	e.String(`,"sha":`, v.SHA)
+	encodeGithubUser(e, `,"user":`, &v.User)
+	encodeGithubRepository(e, `,"repo":`, v.Repo)
+	e.Close(start)
+}
+
+var githubPullRequestHeadFields = codec.Fields{Names: []string{"label", "ref", "sha", "user", "repo"}}
+
+func decodeGithubPullRequestHead(d *codec.Decoder, v *github.PullRequestHead) {
+	for i := d.Object(&githubPullRequestHeadFields); i >= 0; i = d.Next(&githubPullRequestHeadFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Label)
+		case 1:
+			codec.DecodeString(d, &v.Ref)
+		case 2:
+			codec.DecodeString(d, &v.SHA)
+		case 3:
+			decodeGithubUser(d, &v.User)
+		case 4:
+			codec.DecodePointer(d, &v.Repo, decodeGithubRepository)
+		}
+	}
+}
+
+func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"full_name":`, v.FullName)
+	e.Bool(`,"private":`, v.Private)
+	encodeGithubUser(e, `,"owner":`, &v.Owner)
+	e.String(`,"html_url":`, v.HTMLURL)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	e.Bool(`,"fork":`, v.Fork)
+	e.String(`,"url":`, v.URL)
+	e.String(`,"forks_url":`, v.ForksURL)
+	e.String(`,"keys_url":`, v.KeysURL)
+	e.String(`,"collaborators_url":`, v.CollaboratorsURL)
+	e.String(`,"teams_url":`, v.TeamsURL)
+	e.String(`,"hooks_url":`, v.HooksURL)
+	e.String(`,"issue_events_url":`, v.IssueEventsURL)
+	e.String(`,"events_url":`, v.EventsURL)
+	e.String(`,"assignees_url":`, v.AssigneesURL)
+	e.String(`,"branches_url":`, v.BranchesURL)
+	e.String(`,"tags_url":`, v.TagsURL)
+	e.String(`,"blobs_url":`, v.BlobsURL)
+	e.String(`,"git_tags_url":`, v.GitTagsURL)
+	e.String(`,"git_refs_url":`, v.GitRefsURL)
+	e.String(`,"trees_url":`, v.TreesURL)
+	e.String(`,"statuses_url":`, v.StatusesURL)
+	e.String(`,"languages_url":`, v.LanguagesURL)
+	e.String(`,"stargazers_url":`, v.StargazersURL)
+	e.String(`,"contributors_url":`, v.ContributorsURL)
+	e.String(`,"subscribers_url":`, v.SubscribersURL)
+	e.String(`,"subscription_url":`, v.SubscriptionURL)
+	e.String(`,"commits_url":`, v.CommitsURL)
+	e.String(`,"git_commits_url":`, v.GitCommitsURL)
+	e.String(`,"comments_url":`, v.CommentsURL)
+	e.String(`,"issue_comment_url":`, v.IssueCommentURL)
+	e.String(`,"contents_url":`, v.ContentsURL)
+	e.String(`,"compare_url":`, v.CompareURL)
+	e.String(`,"merges_url":`, v.MergesURL)
+	e.String(`,"archive_url":`, v.ArchiveURL)
+	e.String(`,"downloads_url":`, v.DownloadsURL)
+	e.String(`,"issues_url":`, v.IssuesURL)
+	e.String(`,"pulls_url":`, v.PullsURL)
+	e.String(`,"milestones_url":`, v.MilestonesURL)
+	e.String(`,"notifications_url":`, v.NotificationsURL)
+	e.String(`,"labels_url":`, v.LabelsURL)
+	e.String(`,"releases_url":`, v.ReleasesURL)
+	e.String(`,"deployments_url":`, v.DeploymentsURL)
+	v.CreatedAt.EncodeJSON(e, `,"created_at":`)
+	v.UpdatedAt.EncodeJSON(e, `,"updated_at":`)
+	codec.EncodePointer(e, `,"pushed_at":`, &v.PushedAt, payload.EncodeValue)
+	e.String(`,"git_url":`, v.GitURL)
+	e.String(`,"ssh_url":`, v.SSHURL)
+	e.String(`,"clone_url":`, v.CloneURL)
+	e.String(`,"svn_url":`, v.SvnURL)
+	codec.EncodePointer(e, `,"homepage":`, &v.Homepage, codec.EncodeString)
+	e.Int(`,"size":`, v.Size)
+	e.Int(`,"stargazers_count":`, v.StargazersCount)
+	e.Int(`,"watchers_count":`, v.WatchersCount)
+	codec.EncodePointer(e, `,"language":`, &v.Language, codec.EncodeString)
+	e.Bool(`,"has_issues":`, v.HasIssues)
+	e.Bool(`,"has_projects":`, v.HasProjects)
+	e.Bool(`,"has_downloads":`, v.HasDownloads)
+	e.Bool(`,"has_wiki":`, v.HasWiki)
+	e.Bool(`,"has_pages":`, v.HasPages)
+	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
+	e.Int(`,"forks_count":`, v.ForksCount)
+	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
+	e.Bool(`,"archived":`, v.Archived)
+	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
+	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
+	encodeGithubLicense(e, `,"license":`, v.License)
+	e.Int(`,"forks":`, v.Forks)
+	e.Int(`,"open_issues":`, v.OpenIssues)
+	e.Int(`,"watchers":`, v.Watchers)
+	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
+	e.String(`,"default_branch":`, v.DefaultBranch)
+	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
+	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
+	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
+	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
+	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
+	e.Bool(`,"is_template":`, v.IsTemplate)
+	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
+	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
+	e.String(`,"visibility":`, string(v.Visibility))
+	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
+	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeGithubRepositoryPermissions)
+	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
+	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeRaw)
+	e.Close(start)
+}
+
+var githubRepositoryFields = codec.Fields{Names: []string{"id", "node_id", "name", "full_name", "private", "owner", "html_url", "description", "fork", "url", "forks_url", "keys_url", "collaborators_url", "teams_url", "hooks_url", "issue_events_url", "events_url", "assignees_url", "branches_url", "tags_url", "blobs_url", "git_tags_url", "git_refs_url", "trees_url", "statuses_url", "languages_url", "stargazers_url", "contributors_url", "subscribers_url", "subscription_url", "commits_url", "git_commits_url", "comments_url", "issue_comment_url", "contents_url", "compare_url", "merges_url", "archive_url", "downloads_url", "issues_url", "pulls_url", "milestones_url", "notifications_url", "labels_url", "releases_url", "deployments_url", "created_at", "updated_at", "pushed_at", "git_url", "ssh_url", "clone_url", "svn_url", "homepage", "size", "stargazers_count", "watchers_count", "language", "has_issues", "has_projects", "has_downloads", "has_wiki", "has_pages", "has_discussions", "forks_count", "mirror_url", "archived", "disabled", "open_issues_count", "license", "forks", "open_issues", "watchers", "stargazers", "default_branch", "allow_squash_merge", "allow_merge_commit", "allow_rebase_merge", "allow_auto_merge", "allow_forking", "allow_update_branch", "use_squash_pr_title_as_default", "squash_merge_commit_message", "squash_merge_commit_title", "merge_commit_message", "merge_commit_title", "is_template", "web_commit_signoff_required", "topics", "visibility", "delete_branch_on_merge", "master_branch", "permissions", "public", "organization", "custom_properties"}}
+
+func decodeGithubRepository(d *codec.Decoder, v *github.Repository) {
+	for i := d.Object(&githubRepositoryFields); i >= 0; i = d.Next(&githubRepositoryFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		case 2:
+			codec.DecodeString(d, &v.Name)
+		case 3:
+			codec.DecodeString(d, &v.FullName)
+		case 4:
+			codec.DecodeBool(d, &v.Private)
+		case 5:
+			decodeGithubUser(d, &v.Owner)
+		case 6:
+			codec.DecodeString(d, &v.HTMLURL)
+		case 7:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		case 8:
+			codec.DecodeBool(d, &v.Fork)
+		case 9:
+			codec.DecodeString(d, &v.URL)
+		case 10:
+			codec.DecodeString(d, &v.ForksURL)
+		case 11:
+			codec.DecodeString(d, &v.KeysURL)
+		case 12:
+			codec.DecodeString(d, &v.CollaboratorsURL)
+		case 13:
+			codec.DecodeString(d, &v.TeamsURL)
+		case 14:
+			codec.DecodeString(d, &v.HooksURL)
+		case 15:
+			codec.DecodeString(d, &v.IssueEventsURL)
+		case 16:
+			codec.DecodeString(d, &v.EventsURL)
+		case 17:
+			codec.DecodeString(d, &v.AssigneesURL)
+		case 18:
+			codec.DecodeString(d, &v.BranchesURL)
+		case 19:
+			codec.DecodeString(d, &v.TagsURL)
+		case 20:
+			codec.DecodeString(d, &v.BlobsURL)
+		case 21:
+			codec.DecodeString(d, &v.GitTagsURL)
+		case 22:
+			codec.DecodeString(d, &v.GitRefsURL)
+		case 23:
+			codec.DecodeString(d, &v.TreesURL)
+		case 24:
+			codec.DecodeString(d, &v.StatusesURL)
+		case 25:
+			codec.DecodeString(d, &v.LanguagesURL)
+		case 26:
+			codec.DecodeString(d, &v.StargazersURL)
+		case 27:
+			codec.DecodeString(d, &v.ContributorsURL)
+		case 28:
+			codec.DecodeString(d, &v.SubscribersURL)
+		case 29:
+			codec.DecodeString(d, &v.SubscriptionURL)
+		case 30:
+			codec.DecodeString(d, &v.CommitsURL)
+		case 31:
+			codec.DecodeString(d, &v.GitCommitsURL)
+		case 32:
+			codec.DecodeString(d, &v.CommentsURL)
+		case 33:
+			codec.DecodeString(d, &v.IssueCommentURL)
+		case 34:
+			codec.DecodeString(d, &v.ContentsURL)
+		case 35:
+			codec.DecodeString(d, &v.CompareURL)
+		case 36:
+			codec.DecodeString(d, &v.MergesURL)
+		case 37:
+			codec.DecodeString(d, &v.ArchiveURL)
+		case 38:
+			codec.DecodeString(d, &v.DownloadsURL)
+		case 39:
+			codec.DecodeString(d, &v.IssuesURL)
+		case 40:
+			codec.DecodeString(d, &v.PullsURL)
+		case 41:
+			codec.DecodeString(d, &v.MilestonesURL)
+		case 42:
+			codec.DecodeString(d, &v.NotificationsURL)
+		case 43:
+			codec.DecodeString(d, &v.LabelsURL)
+		case 44:
+			codec.DecodeString(d, &v.ReleasesURL)
+		case 45:
+			codec.DecodeString(d, &v.DeploymentsURL)
+		case 46:
+			v.CreatedAt.DecodeJSON(d)
+		case 47:
+			v.UpdatedAt.DecodeJSON(d)
+		case 48:
+			codec.DecodePointer(d, &v.PushedAt, payload.DecodeValue)
+		case 49:
+			codec.DecodeString(d, &v.GitURL)
+		case 50:
+			codec.DecodeString(d, &v.SSHURL)
+		case 51:
+			codec.DecodeString(d, &v.CloneURL)
+		case 52:
+			codec.DecodeString(d, &v.SvnURL)
+		case 53:
+			codec.DecodePointer(d, &v.Homepage, codec.DecodeString)
+		case 54:
+			codec.DecodeInt(d, &v.Size)
+		case 55:
+			codec.DecodeInt(d, &v.StargazersCount)
+		case 56:
+			codec.DecodeInt(d, &v.WatchersCount)
+		case 57:
+			codec.DecodePointer(d, &v.Language, codec.DecodeString)
+		case 58:
+			codec.DecodeBool(d, &v.HasIssues)
+		case 59:
+			codec.DecodeBool(d, &v.HasProjects)
+		case 60:
+			codec.DecodeBool(d, &v.HasDownloads)
+		case 61:
+			codec.DecodeBool(d, &v.HasWiki)
+		case 62:
+			codec.DecodeBool(d, &v.HasPages)
+		case 63:
+			codec.DecodePointer(d, &v.HasDiscussions, codec.DecodeBool)
+		case 64:
+			codec.DecodeInt(d, &v.ForksCount)
+		case 65:
+			codec.DecodePointer(d, &v.MirrorURL, codec.DecodeString)
+		case 66:
+			codec.DecodeBool(d, &v.Archived)
+		case 67:
+			codec.DecodePointer(d, &v.Disabled, codec.DecodeBool)
+		case 68:
+			codec.DecodeInt(d, &v.OpenIssuesCount)
+		case 69:
+			codec.DecodePointer(d, &v.License, decodeGithubLicense)
+		case 70:
+			codec.DecodeInt(d, &v.Forks)
+		case 71:
+			codec.DecodeInt(d, &v.OpenIssues)
+		case 72:
+			codec.DecodeInt(d, &v.Watchers)
+		case 73:
+			codec.DecodePointer(d, &v.Stargazers, codec.DecodeInt)
+		case 74:
+			codec.DecodeString(d, &v.DefaultBranch)
+		case 75:
+			codec.DecodePointer(d, &v.AllowSquashMerge, codec.DecodeBool)
+		case 76:
+			codec.DecodePointer(d, &v.AllowMergeCommit, codec.DecodeBool)
+		case 77:
+			codec.DecodePointer(d, &v.AllowRebaseMerge, codec.DecodeBool)
+		case 78:
+			codec.DecodePointer(d, &v.AllowAutoMerge, codec.DecodeBool)
+		case 79:
+			codec.DecodePointer(d, &v.AllowForking, codec.DecodeBool)
+		case 80:
+			codec.DecodePointer(d, &v.AllowUpdateBranch, codec.DecodeBool)
+		case 81:
+			codec.DecodePointer(d, &v.UseSquashPrTitleAsDefault, codec.DecodeBool)
+		case 82:
+			codec.DecodePointer(d, &v.SquashMergeCommitMessage, codec.DecodeString)
+		case 83:
+			codec.DecodePointer(d, &v.SquashMergeCommitTitle, codec.DecodeString)
+		case 84:
+			codec.DecodePointer(d, &v.MergeCommitMessage, codec.DecodeString)
+		case 85:
+			codec.DecodePointer(d, &v.MergeCommitTitle, codec.DecodeString)
+		case 86:
+			codec.DecodeBool(d, &v.IsTemplate)
+		case 87:
+			codec.DecodeBool(d, &v.WebCommitSignoffRequired)
+		case 88:
+			codec.DecodeSlice(d, &v.Topics, codec.DecodeString)
+		case 89:
+			codec.DecodeString(d, &v.Visibility)
+		case 90:
+			codec.DecodePointer(d, &v.DeleteBranchOnMerge, codec.DecodeBool)
+		case 91:
+			codec.DecodePointer(d, &v.MasterBranch, codec.DecodeString)
+		case 92:
+			codec.DecodePointer(d, &v.Permissions, decodeGithubRepositoryPermissions)
+		case 93:
+			codec.DecodePointer(d, &v.Public, codec.DecodeBool)
+		case 94:
+			codec.DecodePointer(d, &v.Organization, codec.DecodeString)
+		case 95:
+			codec.DecodeMap(d, &v.CustomProperties, codec.DecodeRaw)
+		}
+	}
+}
+
+func encodeGithubLicense(e *codec.Encoder, key string, v *github.License) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	e.String(`,"key":`, v.Key)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"spdx_id":`, v.SpdxID)
+	codec.EncodePointer(e, `,"url":`, &v.URL, codec.EncodeString)
+	e.String(`,"node_id":`, v.NodeID)
+	e.Close(start)
+}
+
+var githubLicenseFields = codec.Fields{Names: []string{"key", "name", "spdx_id", "url", "node_id"}}
+
+func decodeGithubLicense(d *codec.Decoder, v *github.License) {
+	for i := d.Object(&githubLicenseFields); i >= 0; i = d.Next(&githubLicenseFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Key)
+		case 1:
+			codec.DecodeString(d, &v.Name)
+		case 2:
+			codec.DecodeString(d, &v.SpdxID)
+		case 3:
+			codec.DecodePointer(d, &v.URL, codec.DecodeString)
+		case 4:
+			codec.DecodeString(d, &v.NodeID)
+		}
+	}
+}
+
+func encodeGithubRepositoryPermissions(e *codec.Encoder, key string, v *github.RepositoryPermissions) {
+	start := e.Open(key)
+	e.Bool(`,"pull":`, v.Pull)
+	e.Bool(`,"push":`, v.Push)
+	e.Bool(`,"admin":`, v.Admin)
+	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
+	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
+	e.Close(start)
+}
+
+var githubRepositoryPermissionsFields = codec.Fields{Names: []string{"pull", "push", "admin", "maintain", "triage"}}
+
+func decodeGithubRepositoryPermissions(d *codec.Decoder, v *github.RepositoryPermissions) {
+	for i := d.Object(&githubRepositoryPermissionsFields); i >= 0; i = d.Next(&githubRepositoryPermissionsFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeBool(d, &v.Pull)
+		case 1:
+			codec.DecodeBool(d, &v.Push)
+		case 2:
+			codec.DecodeBool(d, &v.Admin)
+		case 3:
+			codec.DecodePointer(d, &v.Maintain, codec.DecodeBool)
+		case 4:
+			codec.DecodePointer(d, &v.Triage, codec.DecodeBool)
+		}
+	}
+}
+
+func encodeGithubPullRequestBase(e *codec.Encoder, key string, v *github.PullRequestBase) {
+	start := e.Open(key)
+	e.String(`,"label":`, v.Label)
+	e.String(`,"ref":`, v.Ref)
+	e.String(`,"sha":`, v.SHA)
+	encodeGithubUser(e, `,"user":`, &v.User)
+	encodeGithubRepository(e, `,"repo":`, &v.Repo)
+	e.Close(start)
+}
+
+var githubPullRequestBaseFields = codec.Fields{Names: []string{"label", "ref", "sha", "user", "repo"}}
+
+func decodeGithubPullRequestBase(d *codec.Decoder, v *github.PullRequestBase) {
+	for i := d.Object(&githubPullRequestBaseFields); i >= 0; i = d.Next(&githubPullRequestBaseFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Label)
+		case 1:
+			codec.DecodeString(d, &v.Ref)
+		case 2:
+			codec.DecodeString(d, &v.SHA)
+		case 3:
+			decodeGithubUser(d, &v.User)
+		case 4:
+			decodeGithubRepository(d, &v.Repo)
+		}
+	}
+}
+
+func encodeGithubPullRequestLinks(e *codec.Encoder, key string, v *github.PullRequestLinks) {
+	start := e.Open(key)
+	encodeGithubLink(e, `,"self":`, &v.Self)
+	encodeGithubLink(e, `,"html":`, &v.HTML)
+	encodeGithubLink(e, `,"issue":`, &v.Issue)
+	encodeGithubLink(e, `,"comments":`, &v.Comments)
+	encodeGithubLink(e, `,"review_comments":`, &v.ReviewComments)
+	encodeGithubLink(e, `,"review_comment":`, &v.ReviewComment)
+	encodeGithubLink(e, `,"commits":`, &v.Commits)
+	encodeGithubLink(e, `,"statuses":`, &v.Statuses)
+	e.Close(start)
+}
+
+var githubPullRequestLinksFields = codec.Fields{Names: []string{"self", "html", "issue", "comments", "review_comments", "review_comment", "commits", "statuses"}}
+
+func decodeGithubPullRequestLinks(d *codec.Decoder, v *github.PullRequestLinks) {
+	for i := d.Object(&githubPullRequestLinksFields); i >= 0; i = d.Next(&githubPullRequestLinksFields, i) {
+		switch i {
+		case 0:
+			decodeGithubLink(d, &v.Self)
+		case 1:
+			decodeGithubLink(d, &v.HTML)
+		case 2:
+			decodeGithubLink(d, &v.Issue)
+		case 3:
+			decodeGithubLink(d, &v.Comments)
+		case 4:
+			decodeGithubLink(d, &v.ReviewComments)
+		case 5:
+			decodeGithubLink(d, &v.ReviewComment)
+		case 6:
+			decodeGithubLink(d, &v.Commits)
+		case 7:
+			decodeGithubLink(d, &v.Statuses)
+		}
+	}
+}
+
+func encodeGithubLink(e *codec.Encoder, key string, v *github.Link) {
+	start := e.Open(key)
+	e.String(`,"href":`, v.Href)
+	e.Close(start)
+}
+
+var githubLinkFields = codec.Fields{Names: []string{"href"}}
+
+func decodeGithubLink(d *codec.Decoder, v *github.Link) {
+	for i := d.Object(&githubLinkFields); i >= 0; i = d.Next(&githubLinkFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Href)
+		}
+	}
+}
+
+func encodeGithubAutoMerge(e *codec.Encoder, key string, v *github.AutoMerge) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	start := e.Open(key)
+	encodeGithubUser(e, `,"enabled_by":`, v.EnabledBy)
+	e.String(`,"merge_method":`, string(v.MergeMethod))
+	codec.EncodePointer(e, `,"commit_title":`, &v.CommitTitle, codec.EncodeString)
+	codec.EncodePointer(e, `,"commit_message":`, &v.CommitMessage, codec.EncodeString)
+	e.Close(start)
+}
+
+var githubAutoMergeFields = codec.Fields{Names: []string{"enabled_by", "merge_method", "commit_title", "commit_message"}}
+
+func decodeGithubAutoMerge(d *codec.Decoder, v *github.AutoMerge) {
+	for i := d.Object(&githubAutoMergeFields); i >= 0; i = d.Next(&githubAutoMergeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.EnabledBy, decodeGithubUser)
+		case 1:
+			codec.DecodeString(d, &v.MergeMethod)
+		case 2:
+			codec.DecodePointer(d, &v.CommitTitle, codec.DecodeString)
+		case 3:
+			codec.DecodePointer(d, &v.CommitMessage, codec.DecodeString)
+		}
+	}
+}
+
+func encodeGithubInstallationLite(e *codec.Encoder, key string, v *github.InstallationLite) {
+	start := e.Open(key)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.Close(start)
+}
+
+var githubInstallationLiteFields = codec.Fields{Names: []string{"id", "node_id"}}
+
+func decodeGithubInstallationLite(d *codec.Decoder, v *github.InstallationLite) {
+	for i := d.Object(&githubInstallationLiteFields); i >= 0; i = d.Next(&githubInstallationLiteFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeInt(d, &v.ID)
+		case 1:
+			codec.DecodeString(d, &v.NodeID)
+		}
+	}
+}
+
+func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organization) {
+	start := e.Open(key)
+	e.String(`,"login":`, v.Login)
+	e.Int(`,"id":`, v.ID)
+	e.String(`,"node_id":`, v.NodeID)
+	e.String(`,"url":`, v.URL)
+	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
+	e.String(`,"repos_url":`, v.ReposURL)
+	e.String(`,"events_url":`, v.EventsURL)
+	e.String(`,"hooks_url":`, v.HooksURL)
+	e.String(`,"issues_url":`, v.IssuesURL)
+	e.String(`,"members_url":`, v.MembersURL)
+	e.String(`,"public_members_url":`, v.PublicMembersURL)
+	e.String(`,"avatar_url":`, v.AvatarURL)
+	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	e.Close(start)
+}
+
+var githubOrganizationFields = codec.Fields{Names: []string{"login", "id", "node_id", "url", "html_url", "repos_url", "events_url", "hooks_url", "issues_url", "members_url", "public_members_url", "avatar_url", "description"}}
+
+func decodeGithubOrganization(d *codec.Decoder, v *github.Organization) {
+	for i := d.Object(&githubOrganizationFields); i >= 0; i = d.Next(&githubOrganizationFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Login)
+		case 1:
+			codec.DecodeInt(d, &v.ID)
+		case 2:
+			codec.DecodeString(d, &v.NodeID)
+		case 3:
+			codec.DecodeString(d, &v.URL)
+		case 4:
+			codec.DecodePointer(d, &v.HTMLURL, codec.DecodeString)
+		case 5:
+			codec.DecodeString(d, &v.ReposURL)
+		case 6:
+			codec.DecodeString(d, &v.EventsURL)
+		case 7:
+			codec.DecodeString(d, &v.HooksURL)
+		case 8:
+			codec.DecodeString(d, &v.IssuesURL)
+		case 9:
+			codec.DecodeString(d, &v.MembersURL)
+		case 10:
+			codec.DecodeString(d, &v.PublicMembersURL)
+		case 11:
+			codec.DecodeString(d, &v.AvatarURL)
+		case 12:
+			codec.DecodePointer(d, &v.Description, codec.DecodeString)
+		}
+	}
+}
+
+func encodeGithubPullRequestAutoMergeDisabled(e *codec.Encoder, key string, v *github.PullRequestAutoMergeDisabled) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	e.String(`,"reason":`, v.Reason)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestAutoMergeDisabledFields = codec.Fields{Names: []string{"action", "number", "pull_request", "reason", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestAutoMergeDisabled(d *codec.Decoder, v *github.PullRequestAutoMergeDisabled) {
+	for i := d.Object(&githubPullRequestAutoMergeDisabledFields); i >= 0; i = d.Next(&githubPullRequestAutoMergeDisabledFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			codec.DecodeString(d, &v.Reason)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestAutoMergeEnabled(e *codec.Encoder, key string, v *github.PullRequestAutoMergeEnabled) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	e.String(`,"reason":`, v.Reason)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestAutoMergeEnabledFields = codec.Fields{Names: []string{"action", "number", "pull_request", "reason", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestAutoMergeEnabled(d *codec.Decoder, v *github.PullRequestAutoMergeEnabled) {
+	for i := d.Object(&githubPullRequestAutoMergeEnabledFields); i >= 0; i = d.Next(&githubPullRequestAutoMergeEnabledFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			codec.DecodeString(d, &v.Reason)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestClosed(e *codec.Encoder, key string, v *github.PullRequestClosed) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestClosedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestClosed(d *codec.Decoder, v *github.PullRequestClosed) {
+	for i := d.Object(&githubPullRequestClosedFields); i >= 0; i = d.Next(&githubPullRequestClosedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestConvertedToDraft(e *codec.Encoder, key string, v *github.PullRequestConvertedToDraft) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestConvertedToDraftFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestConvertedToDraft(d *codec.Decoder, v *github.PullRequestConvertedToDraft) {
+	for i := d.Object(&githubPullRequestConvertedToDraftFields); i >= 0; i = d.Next(&githubPullRequestConvertedToDraftFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestDemilestoned(e *codec.Encoder, key string, v *github.PullRequestDemilestoned) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubMilestone(e, `,"milestone":`, &v.Milestone)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	e.Close(start)
+}
+
+var githubPullRequestDemilestonedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "milestone", "repository", "sender", "installation", "organization"}}
+
+func decodeGithubPullRequestDemilestoned(d *codec.Decoder, v *github.PullRequestDemilestoned) {
+	for i := d.Object(&githubPullRequestDemilestonedFields); i >= 0; i = d.Next(&githubPullRequestDemilestonedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubMilestone(d, &v.Milestone)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			decodeGithubUser(d, &v.Sender)
+		case 6:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 7:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		}
+	}
+}
+
+func encodeGithubPullRequestDequeued(e *codec.Encoder, key string, v *github.PullRequestDequeued) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	e.String(`,"reason":`, v.Reason)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestDequeuedFields = codec.Fields{Names: []string{"action", "number", "reason", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestDequeued(d *codec.Decoder, v *github.PullRequestDequeued) {
+	for i := d.Object(&githubPullRequestDequeuedFields); i >= 0; i = d.Next(&githubPullRequestDequeuedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			codec.DecodeString(d, &v.Reason)
+		case 3:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestEdited(e *codec.Encoder, key string, v *github.PullRequestEdited) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequestEditedChanges(e, `,"changes":`, &v.Changes)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestEditedFields = codec.Fields{Names: []string{"action", "number", "changes", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestEdited(d *codec.Decoder, v *github.PullRequestEdited) {
+	for i := d.Object(&githubPullRequestEditedFields); i >= 0; i = d.Next(&githubPullRequestEditedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequestEditedChanges(d, &v.Changes)
+		case 3:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChanges(e *codec.Encoder, key string, v *github.PullRequestEditedChanges) {
+	start := e.Open(key)
+	codec.EncodePresent(e, `,"body":`, v.Body, encodeGithubPullRequestEditedChangesBody)
+	codec.EncodePresent(e, `,"title":`, v.Title, encodeGithubPullRequestEditedChangesTitle)
+	codec.EncodePresent(e, `,"base":`, v.Base, encodeGithubPullRequestEditedChangesBase)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesFields = codec.Fields{Names: []string{"body", "title", "base"}}
+
+func decodeGithubPullRequestEditedChanges(d *codec.Decoder, v *github.PullRequestEditedChanges) {
+	for i := d.Object(&githubPullRequestEditedChangesFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesFields, i) {
+		switch i {
+		case 0:
+			codec.DecodePointer(d, &v.Body, decodeGithubPullRequestEditedChangesBody)
+		case 1:
+			codec.DecodePointer(d, &v.Title, decodeGithubPullRequestEditedChangesTitle)
+		case 2:
+			codec.DecodePointer(d, &v.Base, decodeGithubPullRequestEditedChangesBase)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChangesBody(e *codec.Encoder, key string, v *github.PullRequestEditedChangesBody) {
+	start := e.Open(key)
+	e.String(`,"from":`, v.From)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesBodyFields = codec.Fields{Names: []string{"from"}}
+
+func decodeGithubPullRequestEditedChangesBody(d *codec.Decoder, v *github.PullRequestEditedChangesBody) {
+	for i := d.Object(&githubPullRequestEditedChangesBodyFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesBodyFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.From)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChangesTitle(e *codec.Encoder, key string, v *github.PullRequestEditedChangesTitle) {
+	start := e.Open(key)
+	e.String(`,"from":`, v.From)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesTitleFields = codec.Fields{Names: []string{"from"}}
+
+func decodeGithubPullRequestEditedChangesTitle(d *codec.Decoder, v *github.PullRequestEditedChangesTitle) {
+	for i := d.Object(&githubPullRequestEditedChangesTitleFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesTitleFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.From)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChangesBase(e *codec.Encoder, key string, v *github.PullRequestEditedChangesBase) {
+	start := e.Open(key)
+	encodeGithubPullRequestEditedChangesBaseRef(e, `,"ref":`, &v.Ref)
+	encodeGithubPullRequestEditedChangesBaseSHA(e, `,"sha":`, &v.SHA)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesBaseFields = codec.Fields{Names: []string{"ref", "sha"}}
+
+func decodeGithubPullRequestEditedChangesBase(d *codec.Decoder, v *github.PullRequestEditedChangesBase) {
+	for i := d.Object(&githubPullRequestEditedChangesBaseFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesBaseFields, i) {
+		switch i {
+		case 0:
+			decodeGithubPullRequestEditedChangesBaseRef(d, &v.Ref)
+		case 1:
+			decodeGithubPullRequestEditedChangesBaseSHA(d, &v.SHA)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChangesBaseRef(e *codec.Encoder, key string, v *github.PullRequestEditedChangesBaseRef) {
+	start := e.Open(key)
+	e.String(`,"from":`, v.From)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesBaseRefFields = codec.Fields{Names: []string{"from"}}
+
+func decodeGithubPullRequestEditedChangesBaseRef(d *codec.Decoder, v *github.PullRequestEditedChangesBaseRef) {
+	for i := d.Object(&githubPullRequestEditedChangesBaseRefFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesBaseRefFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.From)
+		}
+	}
+}
+
+func encodeGithubPullRequestEditedChangesBaseSHA(e *codec.Encoder, key string, v *github.PullRequestEditedChangesBaseSHA) {
+	start := e.Open(key)
+	e.String(`,"from":`, v.From)
+	e.Close(start)
+}
+
+var githubPullRequestEditedChangesBaseSHAFields = codec.Fields{Names: []string{"from"}}
+
+func decodeGithubPullRequestEditedChangesBaseSHA(d *codec.Decoder, v *github.PullRequestEditedChangesBaseSHA) {
+	for i := d.Object(&githubPullRequestEditedChangesBaseSHAFields); i >= 0; i = d.Next(&githubPullRequestEditedChangesBaseSHAFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.From)
+		}
+	}
+}
+
+func encodeGithubPullRequestEnqueued(e *codec.Encoder, key string, v *github.PullRequestEnqueued) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestEnqueuedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestEnqueued(d *codec.Decoder, v *github.PullRequestEnqueued) {
+	for i := d.Object(&githubPullRequestEnqueuedFields); i >= 0; i = d.Next(&githubPullRequestEnqueuedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestLabeled(e *codec.Encoder, key string, v *github.PullRequestLabeled) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubLabel(e, `,"label":`, &v.Label)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestLabeledFields = codec.Fields{Names: []string{"action", "number", "pull_request", "label", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestLabeled(d *codec.Decoder, v *github.PullRequestLabeled) {
+	for i := d.Object(&githubPullRequestLabeledFields); i >= 0; i = d.Next(&githubPullRequestLabeledFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubLabel(d, &v.Label)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestLocked(e *codec.Encoder, key string, v *github.PullRequestLocked) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestLockedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestLocked(d *codec.Decoder, v *github.PullRequestLocked) {
+	for i := d.Object(&githubPullRequestLockedFields); i >= 0; i = d.Next(&githubPullRequestLockedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestMilestoned(e *codec.Encoder, key string, v *github.PullRequestMilestoned) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubMilestone(e, `,"milestone":`, &v.Milestone)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	e.Close(start)
+}
+
+var githubPullRequestMilestonedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "milestone", "repository", "sender", "installation", "organization"}}
+
+func decodeGithubPullRequestMilestoned(d *codec.Decoder, v *github.PullRequestMilestoned) {
+	for i := d.Object(&githubPullRequestMilestonedFields); i >= 0; i = d.Next(&githubPullRequestMilestonedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubMilestone(d, &v.Milestone)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			decodeGithubUser(d, &v.Sender)
+		case 6:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 7:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		}
+	}
+}
+
+func encodeGithubPullRequestOpened(e *codec.Encoder, key string, v *github.PullRequestOpened) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestOpenedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestOpened(d *codec.Decoder, v *github.PullRequestOpened) {
+	for i := d.Object(&githubPullRequestOpenedFields); i >= 0; i = d.Next(&githubPullRequestOpenedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestReadyForReview(e *codec.Encoder, key string, v *github.PullRequestReadyForReview) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestReadyForReviewFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestReadyForReview(d *codec.Decoder, v *github.PullRequestReadyForReview) {
+	for i := d.Object(&githubPullRequestReadyForReviewFields); i >= 0; i = d.Next(&githubPullRequestReadyForReviewFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestReopened(e *codec.Encoder, key string, v *github.PullRequestReopened) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestReopenedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestReopened(d *codec.Decoder, v *github.PullRequestReopened) {
+	for i := d.Object(&githubPullRequestReopenedFields); i >= 0; i = d.Next(&githubPullRequestReopenedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestReviewRequestRemoved(e *codec.Encoder, key string, v *github.PullRequestReviewRequestRemoved) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	codec.EncodePresent(e, `,"requested_reviewer":`, v.RequestedReviewer, encodeGithubUser)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	codec.EncodePresent(e, `,"requested_team":`, v.RequestedTeam, encodeGithubTeam)
+	e.Close(start)
+}
+
+var githubPullRequestReviewRequestRemovedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "requested_reviewer", "repository", "installation", "organization", "sender", "requested_team"}}
+
+func decodeGithubPullRequestReviewRequestRemoved(d *codec.Decoder, v *github.PullRequestReviewRequestRemoved) {
+	for i := d.Object(&githubPullRequestReviewRequestRemovedFields); i >= 0; i = d.Next(&githubPullRequestReviewRequestRemovedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			codec.DecodePointer(d, &v.RequestedReviewer, decodeGithubUser)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		case 8:
+			codec.DecodePointer(d, &v.RequestedTeam, decodeGithubTeam)
+		}
+	}
+}
+
+func encodeGithubPullRequestReviewRequested(e *codec.Encoder, key string, v *github.PullRequestReviewRequested) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	codec.EncodePresent(e, `,"requested_reviewer":`, v.RequestedReviewer, encodeGithubUser)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	codec.EncodePresent(e, `,"requested_team":`, v.RequestedTeam, encodeGithubTeam)
+	e.Close(start)
+}
+
+var githubPullRequestReviewRequestedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "requested_reviewer", "repository", "installation", "organization", "sender", "requested_team"}}
+
+func decodeGithubPullRequestReviewRequested(d *codec.Decoder, v *github.PullRequestReviewRequested) {
+	for i := d.Object(&githubPullRequestReviewRequestedFields); i >= 0; i = d.Next(&githubPullRequestReviewRequestedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			codec.DecodePointer(d, &v.RequestedReviewer, decodeGithubUser)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		case 8:
+			codec.DecodePointer(d, &v.RequestedTeam, decodeGithubTeam)
+		}
+	}
+}
+
+func encodeGithubPullRequestSynchronize(e *codec.Encoder, key string, v *github.PullRequestSynchronize) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	e.String(`,"before":`, v.Before)
+	e.String(`,"after":`, v.After)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestSynchronizeFields = codec.Fields{Names: []string{"action", "number", "before", "after", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestSynchronize(d *codec.Decoder, v *github.PullRequestSynchronize) {
+	for i := d.Object(&githubPullRequestSynchronizeFields); i >= 0; i = d.Next(&githubPullRequestSynchronizeFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			codec.DecodeString(d, &v.Before)
+		case 3:
+			codec.DecodeString(d, &v.After)
+		case 4:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 5:
+			decodeGithubRepository(d, &v.Repository)
+		case 6:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 7:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 8:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestUnassigned(e *codec.Encoder, key string, v *github.PullRequestUnassigned) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubUser(e, `,"assignee":`, &v.Assignee)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestUnassignedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "assignee", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestUnassigned(d *codec.Decoder, v *github.PullRequestUnassigned) {
+	for i := d.Object(&githubPullRequestUnassignedFields); i >= 0; i = d.Next(&githubPullRequestUnassignedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubUser(d, &v.Assignee)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestUnlabeled(e *codec.Encoder, key string, v *github.PullRequestUnlabeled) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubLabel(e, `,"label":`, &v.Label)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestUnlabeledFields = codec.Fields{Names: []string{"action", "number", "pull_request", "label", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestUnlabeled(d *codec.Decoder, v *github.PullRequestUnlabeled) {
+	for i := d.Object(&githubPullRequestUnlabeledFields); i >= 0; i = d.Next(&githubPullRequestUnlabeledFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubLabel(d, &v.Label)
+		case 4:
+			decodeGithubRepository(d, &v.Repository)
+		case 5:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 6:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 7:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestUnlocked(e *codec.Encoder, key string, v *github.PullRequestUnlocked) {
+	start := e.Open(key)
+	e.String(`,"action":`, v.Action)
+	e.Int(`,"number":`, v.Number)
+	encodeGithubPullRequest(e, `,"pull_request":`, &v.PullRequest)
+	encodeGithubRepository(e, `,"repository":`, &v.Repository)
+	codec.EncodePresent(e, `,"installation":`, v.Installation, encodeGithubInstallationLite)
+	codec.EncodePresent(e, `,"organization":`, v.Organization, encodeGithubOrganization)
+	encodeGithubUser(e, `,"sender":`, &v.Sender)
+	e.Close(start)
+}
+
+var githubPullRequestUnlockedFields = codec.Fields{Names: []string{"action", "number", "pull_request", "repository", "installation", "organization", "sender"}}
+
+func decodeGithubPullRequestUnlocked(d *codec.Decoder, v *github.PullRequestUnlocked) {
+	for i := d.Object(&githubPullRequestUnlockedFields); i >= 0; i = d.Next(&githubPullRequestUnlockedFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.Action)
+		case 1:
+			codec.DecodeInt(d, &v.Number)
+		case 2:
+			decodeGithubPullRequest(d, &v.PullRequest)
+		case 3:
+			decodeGithubRepository(d, &v.Repository)
+		case 4:
+			codec.DecodePointer(d, &v.Installation, decodeGithubInstallationLite)
+		case 5:
+			codec.DecodePointer(d, &v.Organization, decodeGithubOrganization)
+		case 6:
+			decodeGithubUser(d, &v.Sender)
+		}
+	}
+}
+
+func encodeGithubPullRequestEvent(e *codec.Encoder, key string, v *github.PullRequestEvent) {
+	switch x := (*v).(type) {
+	case github.PullRequestAssigned, *github.PullRequestAssigned:
+		codec.EncodeMember(e, key, github.PullRequestAssignedType, x, encodeGithubPullRequestAssigned)
+	case github.PullRequestAutoMergeDisabled, *github.PullRequestAutoMergeDisabled:
+		codec.EncodeMember(e, key, github.PullRequestAutoMergeDisabledType, x, encodeGithubPullRequestAutoMergeDisabled)
+	case github.PullRequestAutoMergeEnabled, *github.PullRequestAutoMergeEnabled:
+		codec.EncodeMember(e, key, github.PullRequestAutoMergeEnabledType, x, encodeGithubPullRequestAutoMergeEnabled)
+	case github.PullRequestClosed, *github.PullRequestClosed:
+		codec.EncodeMember(e, key, github.PullRequestClosedType, x, encodeGithubPullRequestClosed)
+	case github.PullRequestConvertedToDraft, *github.PullRequestConvertedToDraft:
+		codec.EncodeMember(e, key, github.PullRequestConvertedToDraftType, x, encodeGithubPullRequestConvertedToDraft)
+	case github.PullRequestDemilestoned, *github.PullRequestDemilestoned:
+		codec.EncodeMember(e, key, github.PullRequestDemilestonedType, x, encodeGithubPullRequestDemilestoned)
+	case github.PullRequestDequeued, *github.PullRequestDequeued:
+		codec.EncodeMember(e, key, github.PullRequestDequeuedType, x, encodeGithubPullRequestDequeued)
+	case github.PullRequestEdited, *github.PullRequestEdited:
+		codec.EncodeMember(e, key, github.PullRequestEditedType, x, encodeGithubPullRequestEdited)
+	case github.PullRequestEnqueued, *github.PullRequestEnqueued:
+		codec.EncodeMember(e, key, github.PullRequestEnqueuedType, x, encodeGithubPullRequestEnqueued)
+	case github.PullRequestLabeled, *github.PullRequestLabeled:
+		codec.EncodeMember(e, key, github.PullRequestLabeledType, x, encodeGithubPullRequestLabeled)
+	case github.PullRequestLocked, *github.PullRequestLocked:
+		codec.EncodeMember(e, key, github.PullRequestLockedType, x, encodeGithubPullRequestLocked)
+	case github.PullRequestMilestoned, *github.PullRequestMilestoned:
+		codec.EncodeMember(e, key, github.PullRequestMilestonedType, x, encodeGithubPullRequestMilestoned)
+	case github.PullRequestOpened, *github.PullRequestOpened:
+		codec.EncodeMember(e, key, github.PullRequestOpenedType, x, encodeGithubPullRequestOpened)
+	case github.PullRequestReadyForReview, *github.PullRequestReadyForReview:
+		codec.EncodeMember(e, key, github.PullRequestReadyForReviewType, x, encodeGithubPullRequestReadyForReview)
+	case github.PullRequestReopened, *github.PullRequestReopened:
+		codec.EncodeMember(e, key, github.PullRequestReopenedType, x, encodeGithubPullRequestReopened)
+	case github.PullRequestReviewRequestRemoved, *github.PullRequestReviewRequestRemoved:
+		codec.EncodeMember(e, key, github.PullRequestReviewRequestRemovedType, x, encodeGithubPullRequestReviewRequestRemoved)
+	case github.PullRequestReviewRequested, *github.PullRequestReviewRequested:
+		codec.EncodeMember(e, key, github.PullRequestReviewRequestedType, x, encodeGithubPullRequestReviewRequested)
+	case github.PullRequestSynchronize, *github.PullRequestSynchronize:
+		codec.EncodeMember(e, key, github.PullRequestSynchronizeType, x, encodeGithubPullRequestSynchronize)
+	case github.PullRequestUnassigned, *github.PullRequestUnassigned:
+		codec.EncodeMember(e, key, github.PullRequestUnassignedType, x, encodeGithubPullRequestUnassigned)
+	case github.PullRequestUnlabeled, *github.PullRequestUnlabeled:
+		codec.EncodeMember(e, key, github.PullRequestUnlabeledType, x, encodeGithubPullRequestUnlabeled)
+	case github.PullRequestUnlocked, *github.PullRequestUnlocked:
+		codec.EncodeMember(e, key, github.PullRequestUnlockedType, x, encodeGithubPullRequestUnlocked)
+	default:
+		codec.EncodeNoMember(e, key, x)
+	}
+}
+
+func decodeGithubPullRequestEvent(d *codec.Decoder, v *github.PullRequestEvent) {
+	codec.DecodeMember(d, v, readGithubPullRequestEvent, github.Decode)
+}
+
+func readGithubPullRequestEvent(d *codec.Decoder, eventType string) github.PullRequestEvent {
+	switch eventType {
+	case github.PullRequestAssignedType:
+		return codec.Read(d, decodeGithubPullRequestAssigned)
+	case github.PullRequestAutoMergeDisabledType:
+		return codec.Read(d, decodeGithubPullRequestAutoMergeDisabled)
+	case github.PullRequestAutoMergeEnabledType:
+		return codec.Read(d, decodeGithubPullRequestAutoMergeEnabled)
+	case github.PullRequestClosedType:
+		return codec.Read(d, decodeGithubPullRequestClosed)
+	case github.PullRequestConvertedToDraftType:
+		return codec.Read(d, decodeGithubPullRequestConvertedToDraft)
+	case github.PullRequestDemilestonedType:
+		return codec.Read(d, decodeGithubPullRequestDemilestoned)
+	case github.PullRequestDequeuedType:
+		return codec.Read(d, decodeGithubPullRequestDequeued)
+	case github.PullRequestEditedType:
+		return codec.Read(d, decodeGithubPullRequestEdited)
+	case github.PullRequestEnqueuedType:
+		return codec.Read(d, decodeGithubPullRequestEnqueued)
+	case github.PullRequestLabeledType:
+		return codec.Read(d, decodeGithubPullRequestLabeled)
+	case github.PullRequestLockedType:
+		return codec.Read(d, decodeGithubPullRequestLocked)
+	case github.PullRequestMilestonedType:
+		return codec.Read(d, decodeGithubPullRequestMilestoned)
+	case github.PullRequestOpenedType:
+		return codec.Read(d, decodeGithubPullRequestOpened)
+	case github.PullRequestReadyForReviewType:
+		return codec.Read(d, decodeGithubPullRequestReadyForReview)
+	case github.PullRequestReopenedType:
+		return codec.Read(d, decodeGithubPullRequestReopened)
+	case github.PullRequestReviewRequestRemovedType:
+		return codec.Read(d, decodeGithubPullRequestReviewRequestRemoved)
+	case github.PullRequestReviewRequestedType:
+		return codec.Read(d, decodeGithubPullRequestReviewRequested)
+	case github.PullRequestSynchronizeType:
+		return codec.Read(d, decodeGithubPullRequestSynchronize)
+	case github.PullRequestUnassignedType:
+		return codec.Read(d, decodeGithubPullRequestUnassigned)
+	case github.PullRequestUnlabeledType:
+		return codec.Read(d, decodeGithubPullRequestUnlabeled)
+	case github.PullRequestUnlockedType:
+		return codec.Read(d, decodeGithubPullRequestUnlocked)
+	}
+	return nil
 }
 
 var stripeChargeSucceededFields = codec.Fields{Names: []string{"account", "api_version", "context", "created", "data", "id", "livemode", "object", "pending_webhooks", "reason", "request", "type"}}
@@ -3577,53 +6273,4 @@ func decodeAny(d *codec.Decoder, v *Any) {
 			codec.DecodeString(d, &v.Order)
 		}
 	}
-}
-
-// pullRequestEventType returns the event type of a github.PullRequestEvent.
-func pullRequestEventType(e github.PullRequestEvent) string {
-	switch e.(type) {
-	case github.PullRequestAssigned, *github.PullRequestAssigned:
-		return github.PullRequestAssignedType
-	case github.PullRequestAutoMergeDisabled, *github.PullRequestAutoMergeDisabled:
-		return github.PullRequestAutoMergeDisabledType
-	case github.PullRequestAutoMergeEnabled, *github.PullRequestAutoMergeEnabled:
-		return github.PullRequestAutoMergeEnabledType
-	case github.PullRequestClosed, *github.PullRequestClosed:
-		return github.PullRequestClosedType
-	case github.PullRequestConvertedToDraft, *github.PullRequestConvertedToDraft:
-		return github.PullRequestConvertedToDraftType
-	case github.PullRequestDemilestoned, *github.PullRequestDemilestoned:
-		return github.PullRequestDemilestonedType
-	case github.PullRequestDequeued, *github.PullRequestDequeued:
-		return github.PullRequestDequeuedType
-	case github.PullRequestEdited, *github.PullRequestEdited:
-		return github.PullRequestEditedType
-	case github.PullRequestEnqueued, *github.PullRequestEnqueued:
-		return github.PullRequestEnqueuedType
-	case github.PullRequestLabeled, *github.PullRequestLabeled:
-		return github.PullRequestLabeledType
-	case github.PullRequestLocked, *github.PullRequestLocked:
-		return github.PullRequestLockedType
-	case github.PullRequestMilestoned, *github.PullRequestMilestoned:
-		return github.PullRequestMilestonedType
-	case github.PullRequestOpened, *github.PullRequestOpened:
-		return github.PullRequestOpenedType
-	case github.PullRequestReadyForReview, *github.PullRequestReadyForReview:
-		return github.PullRequestReadyForReviewType
-	case github.PullRequestReopened, *github.PullRequestReopened:
-		return github.PullRequestReopenedType
-	case github.PullRequestReviewRequestRemoved, *github.PullRequestReviewRequestRemoved:
-		return github.PullRequestReviewRequestRemovedType
-	case github.PullRequestReviewRequested, *github.PullRequestReviewRequested:
-		return github.PullRequestReviewRequestedType
-	case github.PullRequestSynchronize, *github.PullRequestSynchronize:
-		return github.PullRequestSynchronizeType
-	case github.PullRequestUnassigned, *github.PullRequestUnassigned:
-		return github.PullRequestUnassignedType
-	case github.PullRequestUnlabeled, *github.PullRequestUnlabeled:
-		return github.PullRequestUnlabeledType
-	case github.PullRequestUnlocked, *github.PullRequestUnlocked:
-		return github.PullRequestUnlockedType
-	}
-	return ""
 }

@@ -36,7 +36,7 @@ func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "events.Desk.PullRequest",
 			Events: []string{github.PullRequestOpenedType, github.PullRequestClosedType},
 			Func:   d.PullRequest,
-			Decode: pullRequestDecode,
+			Decode: codec.FamilyReader(readGithubPullRequestEvent, github.Decode),
 		},
 		restaq.Handler[Shipped]{
 			Name:   "events.Desk.Shipped",

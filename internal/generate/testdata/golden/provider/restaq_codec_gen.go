@@ -20,6 +20,12 @@ var _ func(context.Context, acme.OrderEvent) error = every // signature changed:
 var _ func(context.Context, acme.OrderCreatedPayment) (string, error) = settle // signature changed: run go generate
 
 var _ struct {
+	ID     string                   `json:"id"`
+	Reason payload.Nullable[string] `json:"reason,omitzero"`
+	Was    *acme.OrderCreated       `json:"was,omitempty"`
+} = acme.OrderCancelled{} // a field or tag changed: run go generate
+
+var _ struct {
 	ID       string                            `json:"id"`
 	Amount   int64                             `json:"amount"`
 	State    acme.State                        `json:"state"`
@@ -27,11 +33,6 @@ var _ struct {
 	Payment  acme.OrderCreatedPayment          `json:"payment"`
 	Labels   *acme.OrderCreatedLabels          `json:"labels,omitempty"`
 } = acme.OrderCreated{} // a field or tag changed: run go generate
-
-// everyDecode reads an event for the handler every.
-func everyDecode(eventType string, payload []byte) (acme.OrderEvent, error) {
-	return codec.DecodeFamily[acme.OrderEvent](acme.Decode, eventType, payload)
-}
 
 var settleCodec = restaq.Codec[settleIn, string]{
 	AppendIn:  codec.Appender(encodeSettleIn),
@@ -72,4 +73,29 @@ func decodeAcmeOrderCreated(d *codec.Decoder, v *acme.OrderCreated) {
 			codec.DecodePointer(d, &v.Labels, codec.DecodeJSON)
 		}
 	}
+}
+
+var acmeOrderCancelledFields = codec.Fields{Names: []string{"id", "reason", "was"}}
+
+func decodeAcmeOrderCancelled(d *codec.Decoder, v *acme.OrderCancelled) {
+	for i := d.Object(&acmeOrderCancelledFields); i >= 0; i = d.Next(&acmeOrderCancelledFields, i) {
+		switch i {
+		case 0:
+			codec.DecodeString(d, &v.ID)
+		case 1:
+			payload.DecodeNullable(d, &v.Reason, codec.DecodeString)
+		case 2:
+			codec.DecodePointer(d, &v.Was, decodeAcmeOrderCreated)
+		}
+	}
+}
+
+func readAcmeOrderEvent(d *codec.Decoder, eventType string) acme.OrderEvent {
+	switch eventType {
+	case acme.OrderCancelledType:
+		return codec.Read(d, decodeAcmeOrderCancelled)
+	case acme.OrderCreatedType:
+		return codec.Read(d, decodeAcmeOrderCreated)
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "provider.every",
 			Events: []string{"acme.order.*"},
 			Func:   every,
-			Decode: everyDecode,
+			Decode: codec.FamilyReader(readAcmeOrderEvent, acme.Decode),
 		},
 		settleDef.Bind(struct{}{}),
 	)
