@@ -180,3 +180,8 @@ func fineMethods(ctx context.Context, a Shadow, b OwnStamp, c JustTime) error { 
 func fineEvents(ctx context.Context, a stripe.Charge, b github.PullRequestEvent, c []github.PushEvent) (*stripe.ChargeSucceeded, error) {
 	return nil, nil
 }
+
+//restaq:step
+func familyWithin(ctx context.Context, a []github.PullRequestEvent) (struct{ Event github.PullRequestEvent }, error) {
+	panic("")
+}
