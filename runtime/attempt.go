@@ -42,6 +42,9 @@ type attempt struct {
 
 	past past // set before the handler runs
 
+	trace    string            // the observer's
+	observed func(*AttemptEnd) // its end; nil if it has not seen the attempt
+
 	over chan struct{} // closed when all is over; made by a successor, under the mutex of work
 
 	mu        sync.Mutex
@@ -123,7 +126,7 @@ func (a *attempt) execute() ending {
 	}); err != nil {
 		return ending{err: Permanent(fmt.Errorf("decode event: %w", err))}
 	}
-	var ctx context.Context = &a.inside
+	ctx := a.observe(&a.inside)
 	if a.handler.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, a.handler.timeout, errHandlerTimeout)
@@ -134,6 +137,28 @@ func (a *attempt) execute() ending {
 		err = errHandlerTimeout
 	}
 	return ending{err: err}
+}
+
+// observe tells the observer that the handler begins, and returns the handler's
+// context.
+func (a *attempt) observe(ctx context.Context) context.Context {
+	if a.rt.unseen {
+		return ctx
+	}
+	start := a.start()
+	a.rt.call("observer", func() {
+		inner, trace, end := a.rt.cfg.Observer.Attempt(ctx, &start)
+		ctx, a.trace, a.observed = inner, storable(trace), end
+	})
+	return ctx
+}
+
+// start is the attempt as hooks and the observer see it.
+func (a *attempt) start() AttemptStart {
+	return AttemptStart{
+		Execution: a.lease.Execution, Handler: a.handler.name, Attempt: a.lease.Attempt, Kind: a.kind,
+		Event: &a.inside.scope.Event, TookOver: a.past.lost, Traces: a.past.traces,
+	}
 }
 
 // recall loads what earlier attempts left.

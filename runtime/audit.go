@@ -64,7 +64,7 @@ func (rt *Runtime) audit(ctx context.Context, action, execution, detail string) 
 	if !ok {
 		return nil
 	}
-	auditor, ok := rt.store.(Auditor)
+	auditor, ok := rt.raw.(Auditor)
 	if !ok {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (rt *Runtime) audit(ctx context.Context, action, execution, detail string) 
 
 // Audit returns a page of what people asked for, newest first.
 func (rt *Runtime) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
-	auditor, ok := rt.store.(Auditor)
+	auditor, ok := rt.raw.(Auditor)
 	switch {
 	case !ok:
 		return AuditPage{}, fmt.Errorf("read audit: %w", ErrUnsupported)

@@ -19,7 +19,7 @@ type Counter interface {
 // most if there are as many or more. Its cost grows with most, and with what
 // has to be looked at to find so many.
 func (rt *Runtime) Count(ctx context.Context, f Filter, most int) (int, error) {
-	c, ok := rt.store.(Counter)
+	c, ok := rt.raw.(Counter)
 	if !ok {
 		return 0, fmt.Errorf("count executions: %w", ErrUnsupported)
 	}

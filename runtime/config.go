@@ -72,6 +72,14 @@ type Config struct {
 	// Unhandled says what becomes of an event that no handler subscribes to.
 	// Default: KeepUnhandled.
 	Unhandled Unhandled
+
+	// Hooks are called after deliveries, attempts, steps and deaths. Default:
+	// none.
+	Hooks Hooks
+
+	// Observer sees what the runtime does, for traces and metrics: package
+	// otel has one. Default: none.
+	Observer Observer
 }
 
 // Unhandled says what becomes of an event that no handler subscribes to. It is

@@ -194,7 +194,7 @@ func (rt *Runtime) replayEvent(ctx context.Context, source, eventID string) ([]E
 			in.Executions = append(in.Executions, rt.newExecution(h, &stored.Event))
 		}
 	}
-	if dir, ok := rt.store.(Directory); ok {
+	if dir, ok := rt.raw.(Directory); ok {
 		infos, err := dir.Handlers(ctx)
 		if err != nil {
 			return nil, err
@@ -297,7 +297,7 @@ func (rt *Runtime) await(ctx context.Context, id string, done func(*Execution) b
 
 // List returns a page of executions, newest first.
 func (rt *Runtime) List(ctx context.Context, f Filter) (Page, error) {
-	l, ok := rt.store.(Lister)
+	l, ok := rt.raw.(Lister)
 	if !ok {
 		return Page{}, fmt.Errorf("list executions: %w", ErrUnsupported)
 	}
@@ -315,7 +315,7 @@ func (rt *Runtime) List(ctx context.Context, f Filter) (Page, error) {
 // the payloads of events that have no execution left. One call deletes at most
 // p.Limit; call it again until it deletes none.
 func (rt *Runtime) Prune(ctx context.Context, p Prune) (Pruned, error) {
-	pruner, ok := rt.store.(Pruner)
+	pruner, ok := rt.raw.(Pruner)
 	if !ok {
 		return Pruned{}, fmt.Errorf("prune: %w", ErrUnsupported)
 	}

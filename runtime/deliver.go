@@ -31,12 +31,27 @@ func (rt *Runtime) Deliver(ctx context.Context, event Event) (Receipt, error) {
 	if err := rt.seal(ctx); err != nil {
 		return Receipt{}, fmt.Errorf("deliver: %w", err)
 	}
-	receipt, err := rt.deliver(ctx, &event)
+	receipt, err := rt.deliverSeen(ctx, &event)
 	rt.count(CountDelivery, event.Source, deliveryResult(&receipt, err), 0)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("deliver event %s from %s: %w", event.ID, event.Source, err)
 	}
 	return receipt, nil
+}
+
+// deliverSeen is deliver under the eyes of the observer and the hook.
+func (rt *Runtime) deliverSeen(ctx context.Context, event *Event) (Receipt, error) {
+	if rt.unseen && rt.cfg.Hooks.Delivered == nil {
+		return rt.deliver(ctx, event)
+	}
+	end := func(*Receipt, error) {}
+	rt.call("observer", func() { ctx, end = rt.cfg.Observer.Delivery(ctx, event) })
+	receipt, err := rt.deliver(ctx, event)
+	rt.call("observer", func() { end(&receipt, err) })
+	if rt.cfg.Hooks.Delivered != nil {
+		rt.call("hook", func() { rt.cfg.Hooks.Delivered(ctx, event, &receipt, err) })
+	}
+	return receipt, err
 }
 
 // deliveryResult is what a delivery counts as.
@@ -125,9 +140,17 @@ func (rt *Runtime) insert(ctx context.Context, event *Event, handlers []*handler
 		default:
 			rt.cfg.Logger.Error("restaq: execution failed and waits for a person", "execution", e.ID, "handler", e.Handler,
 				"error", firstLine(e.Error, 200), "retry", "restaq retry "+e.ID)
+			rt.dead(ctx, e)
 		}
 	}
 	return true, executions, nil
+}
+
+// dead tells the program of an execution that waits for a person.
+func (rt *Runtime) dead(ctx context.Context, e *Execution) {
+	if rt.cfg.Hooks.Dead != nil {
+		rt.call("hook", func() { rt.cfg.Hooks.Dead(ctx, e) })
+	}
 }
 
 // firstLease is that of an execution that its insert began.

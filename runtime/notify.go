@@ -72,7 +72,7 @@ func (rt *Runtime) tellDue(handler string) {
 
 // tell adds to what is told to the other processes.
 func (rt *Runtime) tell(add func(n *notices)) {
-	notifier, ok := rt.store.(Notifier)
+	notifier, ok := rt.raw.(Notifier)
 	if !ok {
 		return
 	}
@@ -129,7 +129,7 @@ func (n *notices) flush() {
 
 // listen acts on the notices of other processes until ctx ends.
 func (rt *Runtime) listen(ctx context.Context) {
-	notifier, ok := rt.store.(Notifier)
+	notifier, ok := rt.raw.(Notifier)
 	if !ok {
 		return
 	}

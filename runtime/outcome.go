@@ -31,7 +31,7 @@ func (a *attempt) judge(end *ending) *Outcome {
 	case fatal != nil:
 		return a.failed(fatal, nil)
 	case cause != nil && (end.err != nil || refused):
-		return &Outcome{Status: Pending, Attempt: AttemptInterrupted}
+		return &Outcome{Status: Pending, Attempt: AttemptInterrupted, Detail: encodeDetail(&attemptDetail{Trace: a.trace})}
 	case end.exited:
 		return a.failed(end.err, debug.Stack())
 	case end.err != nil:
@@ -42,12 +42,11 @@ func (a *attempt) judge(end *ending) *Outcome {
 
 // completed is the outcome of a handler that returned nil.
 func (a *attempt) completed() *Outcome {
-	o := &Outcome{Status: Completed, Attempt: AttemptCompleted}
-	if unused := a.past.unused(func(name string) bool { return a.byName[name] != nil }); len(unused) > 0 {
-		o.Detail = encodeDetail(&attemptDetail{Unused: unused})
+	unused := a.past.unused(func(name string) bool { return a.byName[name] != nil })
+	if len(unused) > 0 {
 		a.log().Warn("restaq: records of earlier attempts that the completed attempt did not ask for", "count", len(unused))
 	}
-	return o
+	return &Outcome{Status: Completed, Attempt: AttemptCompleted, Detail: encodeDetail(&attemptDetail{Unused: unused, Trace: a.trace})}
 }
 
 // failed decides whether and when another attempt follows.
@@ -57,7 +56,7 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 	if f.stack != nil {
 		stack = f.stack
 	}
-	detail := attemptDetail{Stack: storable(string(stack))}
+	detail := attemptDetail{Stack: storable(string(stack)), Trace: a.trace}
 
 	backoff := a.handler.backoff.or(a.rt.cfg.Backoff)
 	used, budget := 1+a.past.attempts, a.budget()
@@ -89,7 +88,9 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 // finish records the outcome and says what follows from it.
 func (a *attempt) finish(o *Outcome) {
 	if o == nil {
-		a.log().Warn("restaq: attempt ended without a record", "cause", context.Cause(a.ctx))
+		cause := context.Cause(a.ctx)
+		a.log().Warn("restaq: attempt ended without a record", "cause", cause)
+		a.tell(nil, nil, cause)
 		return
 	}
 	var e *Execution
@@ -100,10 +101,12 @@ func (a *attempt) finish(o *Outcome) {
 	})
 	if err != nil {
 		a.log().Warn("restaq: attempt ended without a record", "cause", err)
+		a.tell(nil, nil, err)
 		return
 	}
 	a.announce(o)
 	a.rt.count(CountAttempt, a.handler.name, o.result(), latencyBucket(time.Since(a.begun)))
+	a.tell(o, e, nil)
 	switch {
 	case e.Status == Pending, a.handler.order != nil:
 		// It was interrupted, or a wish was waiting, or the next one of its
@@ -111,6 +114,34 @@ func (a *attempt) finish(o *Outcome) {
 		a.rt.pendAfter(e.Handler)
 	case e.Retrying() && o.RetryIn < a.rt.cfg.Poll:
 		time.AfterFunc(o.RetryIn, a.rt.work.look)
+	}
+}
+
+// tell tells hooks and the observer of the attempt's end: o was recorded and
+// left e, or err says why nothing was.
+func (a *attempt) tell(o *Outcome, e *Execution, err error) {
+	hooks := &a.rt.cfg.Hooks
+	if a.observed == nil && hooks.AttemptEnded == nil && hooks.Dead == nil {
+		return
+	}
+	end := &AttemptEnd{AttemptStart: a.start(), Err: err, Took: time.Since(a.begun)}
+	if o != nil {
+		end.Outcome, end.Status, end.Dead, end.Error = o.Attempt, e.Status, e.Dead(), o.Error
+		if r := a.byName[o.Step]; r != nil {
+			end.Step = r.call.Name
+		}
+		if o.Retry {
+			end.RetryIn = o.RetryIn
+		}
+	}
+	if a.observed != nil {
+		a.rt.call("observer", func() { a.observed(end) })
+	}
+	if hooks.AttemptEnded != nil {
+		a.rt.call("hook", func() { hooks.AttemptEnded(&a.inside, end) })
+	}
+	if end.Dead {
+		a.rt.dead(&a.inside, e)
 	}
 }
 

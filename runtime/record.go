@@ -63,6 +63,9 @@ type attemptDetail struct {
 	// Unused are the records that count but that the attempt, which
 	// completed, did not ask for.
 	Unused []string `json:"unused,omitempty"`
+
+	// Trace is what the observer made of the attempt.
+	Trace string `json:"trace,omitempty"`
 }
 
 // encodeDetail returns a detail's JSON, or nil if it is zero.
@@ -127,6 +130,7 @@ type past struct {
 	attempts int                 // of the handler's budget, used up since it was last fresh
 	failures map[string]int      // tries of steps that failed since then, by record name
 	lost     bool                // the last attempt was lost
+	traces   []string            // what the observer made of them
 }
 
 // remember works out what counts for attempt number next of kind. A restart
@@ -160,7 +164,11 @@ func remember(h *StoredExecution, next int, kind AttemptKind) *past {
 		}
 		lastStep = a.Step
 		p.lost = a.Outcome == AttemptLost
-		if p.lost || a.Outcome == AttemptFailed && !decodeDetail[attemptDetail](a.Detail).OwnBudget {
+		detail := decodeDetail[attemptDetail](a.Detail)
+		if detail.Trace != "" {
+			p.traces = append(p.traces, detail.Trace)
+		}
+		if p.lost || a.Outcome == AttemptFailed && !detail.OwnBudget {
 			p.attempts++
 		}
 	}

@@ -15,11 +15,14 @@ import (
 // A process that only receives registers its handlers and does not call Run:
 // its executions are run by the processes that do.
 type Runtime struct {
-	store Store
+	raw   Store // as it was given to New, with its abilities
+	store Store // raw, seen by the observer if there is one
 	cfg   Config
 	known *knownErrors
-	owner string // of this runtime's leases
-	ids   idSource
+
+	unseen bool   // there is no observer
+	owner  string // of this runtime's leases
+	ids    idSource
 
 	mu       sync.Mutex
 	registry registry
@@ -58,9 +61,14 @@ func New(store Store, cfg Config) (*Runtime, error) {
 		c.SetClock(cfg.Now)
 	}
 	rt := &Runtime{
-		store: store, cfg: cfg, known: known,
+		raw: store, store: store, cfg: cfg, known: known,
 		announce: make(chan struct{}, 1),
 		registry: registry{handlers: make(map[string]*handler), steps: make(map[string]*stepPart)},
+	}
+	if cfg.Observer == nil {
+		rt.cfg.Observer, rt.unseen = unseen{}, true
+	} else {
+		rt.store = observed{store, rt}
 	}
 	rt.meterStore, _ = store.(Meter)
 	rt.owner = rt.newID()
@@ -126,14 +134,14 @@ func (rt *Runtime) seal(ctx context.Context) error {
 	if rt.told.Load() {
 		return nil
 	}
-	if keyed, ok := rt.store.(Keyed); ok {
+	if keyed, ok := rt.raw.(Keyed); ok {
 		key, err := keyed.FingerprintKey(ctx)
 		if err != nil {
 			return fmt.Errorf("read fingerprint key: %w", err)
 		}
 		rt.key = key
 	}
-	if dir, ok := rt.store.(Directory); ok {
+	if dir, ok := rt.raw.(Directory); ok {
 		if err := dir.PutHandlers(ctx, rt.registry.infos()); err != nil {
 			return fmt.Errorf("announce handlers: %w", err)
 		}

@@ -44,12 +44,36 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 	a.mu.Unlock()
 	defer a.close(r)
 
+	ctx, end := a.observeStep(ctx, r)
+	defer end()
 	if record := a.past.records[r.name()]; record != nil {
 		r.output, r.err = a.reuse(r, record)
 	} else {
 		r.output, r.err = a.first(ctx, r)
 	}
 	return r.output, r.err
+}
+
+// observeStep tells the observer that a call begins. It returns the context of
+// the step's function, and what tells observer and hooks of the end.
+func (a *attempt) observeStep(ctx context.Context, r *stepRun) (inner context.Context, ended func()) {
+	if a.rt.unseen && a.rt.cfg.Hooks.StepEnded == nil {
+		return ctx, func() {}
+	}
+	begun := time.Now()
+	end := &StepEnd{StepStart: StepStart{
+		Execution: a.lease.Execution, Handler: a.handler.name, Attempt: a.lease.Attempt,
+		Step: r.call.Name, Record: r.name(), Func: r.call.Func,
+	}}
+	inner, observed := ctx, func(*StepEnd) {}
+	a.rt.call("observer", func() { inner, observed = a.rt.cfg.Observer.Step(ctx, &end.StepStart) })
+	return inner, func() {
+		end.Status, end.Err, end.Took = r.row().Status, r.err, time.Since(begun)
+		a.rt.call("observer", func() { observed(end) })
+		if a.rt.cfg.Hooks.StepEnded != nil {
+			a.rt.call("hook", func() { a.rt.cfg.Hooks.StepEnded(ctx, end) })
+		}
+	}
 }
 
 // identify begins the row of a call: its record name and the fingerprint of its

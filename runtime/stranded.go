@@ -18,8 +18,8 @@ const (
 // they are not registered here, and a process that has them would have taken
 // them long ago. A handler is named once in the life of a process.
 func (rt *Runtime) watchStranded(ctx context.Context) {
-	dir, ok := rt.store.(Directory)
-	lister, ok2 := rt.store.(Lister)
+	dir, ok := rt.raw.(Directory)
+	lister, ok2 := rt.raw.(Lister)
 	if !ok || !ok2 {
 		return
 	}

@@ -94,7 +94,7 @@ func (rt *Runtime) checkTransaction(name, tx string) error {
 		return nil
 	}
 	has := "has no transactions for steps"
-	if t, ok := rt.store.(Transactor); ok {
+	if t, ok := rt.raw.(Transactor); ok {
 		if t.TxType() == tx {
 			return nil
 		}
@@ -107,7 +107,7 @@ func (rt *Runtime) checkTransaction(name, tx string) error {
 	case "*sql.Tx":
 		needed = "a store of package sqlite"
 	}
-	return fmt.Errorf("step %q takes a transaction of type %s and needs %s; %T %s", name, tx, needed, rt.store, has)
+	return fmt.Errorf("step %q takes a transaction of type %s and needs %s; %T %s", name, tx, needed, rt.raw, has)
 }
 
 // txTry is one try of a step that takes a transaction. To lose touch with the
@@ -134,7 +134,7 @@ func (a *attempt) transact(ctx context.Context, r *stepRun, row StepRow) (output
 	if err := a.rt.checkTransaction(r.name(), r.call.Tx); err != nil {
 		return nil, Permanent(err), nil
 	}
-	t := &txTry{attempt: a, store: a.rt.store.(Transactor), step: r, row: row}
+	t := &txTry{attempt: a, store: a.rt.raw.(Transactor), step: r, row: row}
 	ctx, cancel := r.timeout(ctx)
 	defer cancel()
 	err = a.persist("run transaction", func(store context.Context) error {
@@ -264,9 +264,9 @@ func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt,
 	if err := event.validate(); err != nil {
 		return Receipt{}, fmt.Errorf("deliver in transaction: %w: %w", ErrInvalidEvent, err)
 	}
-	outbox, ok := rt.store.(Outbox)
+	outbox, ok := rt.raw.(Outbox)
 	if !ok {
-		return Receipt{}, fmt.Errorf("deliver in transaction: %T: %w", rt.store, ErrUnsupported)
+		return Receipt{}, fmt.Errorf("deliver in transaction: %T: %w", rt.raw, ErrUnsupported)
 	}
 	// The store is not told of the handlers here: that is a write of its own.
 	if err := rt.closeRegistry(); err != nil {

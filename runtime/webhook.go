@@ -228,6 +228,11 @@ func acknowledgement(receipts []Receipt) *Answer {
 // refuse answers and logs a refusal.
 func (rc *receiver) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	rc.rt.count(CountRefusal, rc.endpoint.Source, firstLine(no.reason, 80), 0)
+	seen := &Refusal{Provider: rc.endpoint.Provider, Source: rc.endpoint.Source, Status: no.status, Reason: no.reason, Request: r}
+	rc.rt.call("observer", func() { rc.rt.cfg.Observer.Refused(r.Context(), seen) })
+	if rc.rt.cfg.Hooks.Refused != nil {
+		rc.rt.call("hook", func() { rc.rt.cfg.Hooks.Refused(r.Context(), seen) })
+	}
 	log := rc.rt.cfg.Logger.With("provider", rc.endpoint.Provider, "source", rc.endpoint.Source, "status", no.status, "remote", r.RemoteAddr)
 	if no.cause != nil {
 		log = log.With("error", firstLine(errorText(no.cause), 200))
