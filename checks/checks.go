@@ -10,6 +10,7 @@ import (
 
 	"github.com/restaq/restaq/checks/directcall"
 	"github.com/restaq/restaq/checks/ignore"
+	"github.com/restaq/restaq/checks/internal/marked"
 	"github.com/restaq/restaq/checks/lossy"
 )
 
@@ -21,3 +22,8 @@ func All() []*analysis.Analyzer {
 	}
 	return append(all, ignore.New(all))
 }
+
+// Split takes the message of a finding apart: into what it is about, such as
+// "step record-payment" or "", the reason with the name of the check in brackets,
+// and a hint or "".
+func Split(message string) (about, reason, hint string) { return marked.Split(message) }

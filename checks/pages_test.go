@@ -18,7 +18,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/restaq/restaq/checks"
-	"github.com/restaq/restaq/checks/internal/checktest"
+	"github.com/restaq/restaq/internal/checktest"
 	"github.com/restaq/restaq/internal/generate"
 	"github.com/restaq/restaq/internal/load"
 )

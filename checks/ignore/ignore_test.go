@@ -7,7 +7,7 @@ import (
 
 	"github.com/restaq/restaq/checks/directcall"
 	"github.com/restaq/restaq/checks/ignore"
-	"github.com/restaq/restaq/checks/internal/checktest"
+	"github.com/restaq/restaq/internal/checktest"
 )
 
 func TestSilencersThatSilenceNothingAreReported(t *testing.T) {

@@ -12,27 +12,34 @@ import (
 	"github.com/restaq/restaq/internal/problem"
 )
 
-// check prints what generating would change.
+// check prints what the checks find, and what generating would change.
 func (p *process) check(args []string) int {
 	var s settings
 	flags := p.flagSet("check")
 	s.define(flags)
+	fix := flags.Bool("fix", false, "make the changes that checks suggest")
 	if status, ok := p.parse(flags, args); !ok {
 		return status
 	}
 	if err := p.enter(s.dir); err != nil {
 		return p.fail(err)
 	}
-	files, problems := p.files(s, flags.Args())
-	packages, more := eventPackages(files)
+	result, problems := p.result(s, flags.Args())
+	packages, more := eventPackages(result.Files)
 	var changes []output.Change
 	if problems = append(problems, more...); len(problems) == 0 {
-		changes, problems = compare(append(files, packages...))
+		changes, problems = compare(append(result.Files, packages...))
+	}
+	if len(problems) == 0 {
+		var err error
+		if problems, err = p.findings(result, *fix); err != nil {
+			return p.fail(err)
+		}
 	}
 	if s.json {
 		problems = append(problems, stale(changes)...)
 	}
-	if status := p.report(s, problems); status != statusOK || len(changes) == 0 {
+	if status := p.report(s, problems); s.json || len(changes) == 0 {
 		return status
 	}
 	for _, c := range changes {

@@ -46,13 +46,19 @@ func (p *process) changes(s settings, patterns []string) ([]output.Change, probl
 
 // files generates and returns the files of packages as they should be.
 func (p *process) files(s settings, patterns []string) ([]output.File, problem.List) {
+	result, problems := p.result(s, patterns)
+	return result.Files, problems
+}
+
+// result generates.
+func (p *process) result(s settings, patterns []string) (generate.Result, problem.List) {
 	cfg := p.load(s, patterns)
 	result, problems := generate.Packages(context.Background(), cfg, s.fuzz)
 	for _, note := range result.Notes {
 		p.say("%s %s", p.name(note.Path), note.Text)
 	}
 	if len(problems) > 0 {
-		return nil, problems
+		return generate.Result{}, problems
 	}
 	if s.verbose {
 		for _, line := range result.Delegated {
@@ -62,7 +68,7 @@ func (p *process) files(s settings, patterns []string) ([]output.File, problem.L
 	if len(result.Files) == 0 {
 		p.say("%s matches no packages", strings.Join(cfg.Patterns, " "))
 	}
-	return result.Files, nil
+	return result, nil
 }
 
 // compare returns what differs from the files on disk.

@@ -30,6 +30,9 @@ type Result struct {
 
 	// Delegated are the types that codecs leave to encoding/json, and why.
 	Delegated []string
+
+	// Loaded is what it was generated from.
+	Loaded *load.Result
 }
 
 // A Note is a remark about a file.
@@ -42,7 +45,7 @@ func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.
 	loaded, problems := load.Load(ctx, cfg)
 	packages, more := check.Packages(loaded.Packages, loaded.Dependencies)
 	problems = append(problems, more...)
-	var result Result
+	result := Result{Loaded: loaded}
 	for _, p := range packages {
 		problems = append(problems, result.add(p, fuzz)...)
 	}

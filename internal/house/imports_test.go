@@ -29,7 +29,7 @@ var table = []Rule{
 
 	// The generator: a straight line from packages to files.
 	{Tree: "./cmd/restaqgen", May: []string{
-		"./internal/events", "./internal/generate", "./internal/load", "./internal/marker", "./internal/output",
+		"./checks", "./internal/analyze", "./internal/events", "./internal/generate", "./internal/load", "./internal/marker", "./internal/output",
 		"./internal/problem", "./internal/schema", "./schemas",
 	}},
 	{Tree: "./internal/generate", May: []string{
@@ -40,7 +40,8 @@ var table = []Rule{
 	{Tree: "./internal/naming"},
 	{Tree: "./internal/model"},
 	{Tree: "./internal/marker", May: []string{"./internal/naming"}},
-	{Tree: "./internal/load", May: []string{"./internal/model", "./internal/problem", "golang.org/x/tools/go/packages"}},
+	{Tree: "./internal/load", May: []string{"./internal/model", "./internal/problem", "golang.org/x/tools/go/packages", "golang.org/x/tools/go/gcexportdata"}},
+	{Tree: "./internal/analyze", May: []string{"./internal/load", "golang.org/x/tools/go/analysis"}},
 	{Tree: "./internal/check", May: []string{
 		"./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
 	}, TestsMay: []string{"./internal/load"}},
@@ -54,13 +55,15 @@ var table = []Rule{
 	{Tree: "./templates", May: []string{"./internal/coding", "./internal/model", "github.com/dave/jennifer/jen"}},
 	{Tree: "./internal/output", May: []string{"github.com/rogpeppe/go-internal/diff"}},
 
+	{Tree: "./cmd/restaqvet", May: []string{"./checks", "golang.org/x/tools/go/analysis/unitchecker"}, TestsMay: []string{"./internal/checktest"}},
+
 	// The checks: what the generator knows of markers, by the rules of
 	// go/analysis.
 	{Tree: "./checks/...", May: []string{
 		"./checks/...", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/naming", "./internal/shape",
 		"golang.org/x/tools/go/analysis", "golang.org/x/tools/go/cfg", "golang.org/x/tools/go/types/typeutil",
-	}, TestsMay: []string{"./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
-	{Tree: "./checks/internal/checktest", May: []string{
+	}, TestsMay: []string{"./internal/checktest", "./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
+	{Tree: "./internal/checktest", May: []string{
 		"./internal/generate", "./internal/load", "golang.org/x/tools/go/analysis/...",
 	}},
 

@@ -57,11 +57,15 @@ type Result struct {
 	// Dependencies are packages beside those that had to be read from source,
 	// because they do not compile: they have files and types but no Info.
 	Dependencies []*model.Source
+
+	roots []*packages.Package // that Packages were made of
 }
 
-// mode asks for no more than is used; every field costs time.
+// mode asks for no more than is used; every field costs time. Export files and
+// sizes are known anyway.
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
+	packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule |
+	packages.NeedExportFile | packages.NeedTypesSizes
 
 // Load loads the packages, all in one run. It reports what is wrong with them
 // as problems, in no particular order; an error in the go command itself is a
@@ -94,6 +98,7 @@ func Load(ctx context.Context, cfg Config) (*Result, problem.List) {
 		}
 		if len(source.Files)+len(source.Strays) > 0 || source.Dir != "" {
 			result.Packages = append(result.Packages, source)
+			result.roots = append(result.roots, p)
 		}
 	}
 	for _, p := range loaded {

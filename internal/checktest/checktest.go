@@ -66,14 +66,15 @@ func Source(t *testing.T, from string) string {
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeModule(dir); err != nil {
+	if err := WriteModule(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// writeModule writes go.mod and go.sum.
-func writeModule(dir string) error {
+// WriteModule writes go.mod and go.sum of a module example.com in dir that requires
+// the one that the working directory is in, from there.
+func WriteModule(dir string) error {
 	root, err := filepath.Abs(".")
 	for err == nil {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
