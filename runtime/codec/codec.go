@@ -110,15 +110,17 @@ func read[T any](decode func(d *Decoder, v *T), data []byte, v *T, event bool) (
 // their Go type are read as the nearest that it holds: the event is whole then,
 // and the error beside it is a [*RangeError] itself, not one that wraps it.
 func EventReader[E any](decode func(d *Decoder, v *E)) func(eventType string, payload []byte) (E, error) {
-	return func(eventType string, payload []byte) (E, error) {
-		var event E
-		beyond, err := read(decode, payload, &event, true)
-		switch {
-		case err != nil:
-			return event, fmt.Errorf("decode %s: %w", eventType, err)
-		case beyond != nil:
-			return event, beyond
-		}
-		return event, nil
+	return func(eventType string, payload []byte) (E, error) { return readEvent(decode, eventType, payload) }
+}
+
+func readEvent[E any](decode func(d *Decoder, v *E), eventType string, payload []byte) (E, error) {
+	var event E
+	beyond, err := read(decode, payload, &event, true)
+	switch {
+	case err != nil:
+		return event, fmt.Errorf("decode %s: %w", eventType, err)
+	case beyond != nil:
+		return event, beyond
 	}
+	return event, nil
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func DecodeInt[T Signed](d *Decoder, v *T) {
 // DecodeUint reads *v, as DecodeInt does.
 func DecodeUint[T Unsigned](d *Decoder, v *T) {
 	start := d.pos
-	n, ok := d.uint()
+	n, ok := d.uint(uint64(^T(0)))
 	switch {
 	case !ok:
 	case uint64(T(n)) != n:
@@ -104,7 +105,11 @@ func DecodeTime(d *Decoder, v *time.Time) {
 	if text == nil {
 		return
 	}
-	if err := v.UnmarshalJSON(text); err != nil {
+	err := v.UnmarshalJSON(text)
+	if err != nil && bytes.IndexByte(text, '\\') >= 0 { // what escapes mean differs between releases
+		err = d.unmarshal(text, v)
+	}
+	if err != nil {
 		d.unfit(text, err)
 	}
 }

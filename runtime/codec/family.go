@@ -5,29 +5,21 @@ import "fmt"
 // FamilyReader returns the function that reads an event's payload for a handler
 // of the family F, a sealed interface of an event package. Read is generated: it
 // reads an event of the types that the package had then, and returns nil for
-// another one, which goes to the package's own Decode. Integers may be written
-// as 1.0.
+// another one, which goes to the package's own Decode. Integers are read as
+// EventReader reads them.
 func FamilyReader[F any](
 	read func(d *Decoder, eventType string) F, decode func(eventType string, payload []byte) (any, error),
 ) func(eventType string, payload []byte) (F, error) {
 	return func(eventType string, payload []byte) (F, error) {
-		d := decoders.Get().(*Decoder)
-		d.data, d.fractions = payload, true
-		event := read(d, eventType)
-		known := any(event) != nil
-		var err error
-		if known {
-			err = d.end()
+		known := true
+		one := func(d *Decoder, v *F) {
+			*v = read(d, eventType)
+			known = any(*v) != nil
 		}
-		d.reset()
-		decoders.Put(d)
-		switch {
-		case !known:
-			return decodeOther[F](decode, eventType, payload)
-		case err != nil:
-			return *new(F), fmt.Errorf("decode %s: %w", eventType, err)
+		if event, err := readEvent(one, eventType, payload); known {
+			return event, err
 		}
-		return event, nil
+		return decodeOther[F](decode, eventType, payload)
 	}
 }
 

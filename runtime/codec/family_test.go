@@ -168,6 +168,10 @@ func TestAHandlerOfAFamilyReadsItsEvents(t *testing.T) {
 	if e, err := read("door.opened", []byte(`{"N":1.0}`)); err != nil || e != (opened{1}) {
 		t.Errorf("an integer with a fraction: %#v, %v", e, err)
 	}
+	e, err := read("door.opened", []byte(`{"N":1e30}`))
+	if _, ok := err.(*codec.RangeError); !ok || e != (opened{math.MaxInt}) {
+		t.Errorf("an integer beyond 64 bits: %#v, %v", e, err)
+	}
 	for eventType, want := range map[string]string{
 		"other":       "decode other: codec_test.other is not of the family",
 		"door.opened": "decode door.opened: read JSON value: offset 0: unexpected end",
@@ -199,11 +203,12 @@ func TestAnEventsIntegerBeyond64BitsIsTheNearest(t *testing.T) {
 		N     int64
 		U     uint64
 		Small int8
+		Tiny  uint8
 		List  []int64
 		JSON  struct{ A, B int64 }
 	}
 	read := codec.EventReader(func(d *codec.Decoder, e *wide) {
-		fields := codec.Fields{Names: []string{"N", "U", "Small", "List", "JSON"}}
+		fields := codec.Fields{Names: []string{"N", "U", "Small", "List", "JSON", "Tiny"}}
 		for i := d.Object(&fields); i >= 0; i = d.Next(&fields, i) {
 			switch i {
 			case 0:
@@ -216,6 +221,8 @@ func TestAnEventsIntegerBeyond64BitsIsTheNearest(t *testing.T) {
 				codec.DecodeSlice(d, &e.List, codec.DecodeInt)
 			case 4:
 				codec.DecodeJSON(d, &e.JSON)
+			case 5:
+				codec.DecodeUint(d, &e.Tiny)
 			}
 		}
 	})
@@ -237,7 +244,7 @@ func TestAnEventsIntegerBeyond64BitsIsTheNearest(t *testing.T) {
 		{`{"N":7.` + zeros + `,"U":` + "8" + zeros + "e-100" + `}`, wide{N: 7, U: 8}, "", 0},
 		{`{"U":18446744073709551616}`, wide{U: math.MaxUint64}, "U", 1},
 		{`{"U":-1}`, wide{}, "U", 1},
-		{`{"U":-0}`, wide{}, "", 0},
+		{`{"U":-0,"Tiny":-0}`, wide{}, "", 0},
 		{`{"List":[1,99999999999999999999,-99999999999999999999]}`, wide{List: []int64{1, math.MaxInt64, math.MinInt64}}, "List[1]", 2},
 		{`{"JSON":{"A":99999999999999999999,"B":2.0}}`, wide{JSON: struct{ A, B int64 }{math.MaxInt64, 2}}, "JSON", 1},
 	} {
@@ -260,7 +267,7 @@ func TestAnEventsIntegerBeyond64BitsIsTheNearest(t *testing.T) {
 			t.Error("a record is read as the nearest")
 		}
 	}
-	for _, text := range []string{`{"Small":128}`, `{"Small":1e30}`, `{"N":1.5}`, `{"N":"1"}`} {
+	for _, text := range []string{`{"Small":128}`, `{"Small":1e30}`, `{"Tiny":-1}`, `{"Tiny":-1e30}`, `{"Tiny":256}`, `{"N":1.5}`, `{"N":"1"}`} {
 		if _, err := read("door.opened", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode door.opened: ") {
 			t.Errorf("%s: %v", text, err)
 		}

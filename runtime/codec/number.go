@@ -170,15 +170,16 @@ func (d *Decoder) int() (int64, bool) {
 	return math.MaxInt64, true
 }
 
-// uint reads an integer that has no sign. Of an event's that has one, or more
-// than 64 bits, it returns the nearest.
-func (d *Decoder) uint() (uint64, bool) {
+// uint reads an integer that has no sign, for a type that holds integers up to
+// most. Of an event's that has one, or more bits, it returns the nearest if the
+// type has 64 bits.
+func (d *Decoder) uint(most uint64) (uint64, bool) {
 	start, before := d.pos, d.beyond
 	n, negative, ok := d.integer()
 	switch {
 	case !ok || !negative:
 		return n, ok
-	case !d.fractions:
+	case !d.fractions || n != 0 && most < math.MaxUint64:
 		d.failAt(start, errRange)
 		return 0, false
 	case n != 0 && d.beyond == before:
