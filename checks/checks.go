@@ -10,15 +10,23 @@ import (
 
 	"github.com/restaq/restaq/checks/directcall"
 	"github.com/restaq/restaq/checks/ignore"
+	"github.com/restaq/restaq/checks/ignorederror"
 	"github.com/restaq/restaq/checks/internal/marked"
 	"github.com/restaq/restaq/checks/lossy"
+	"github.com/restaq/restaq/checks/nested"
+	"github.com/restaq/restaq/checks/recovered"
+	"github.com/restaq/restaq/checks/wrongevent"
 )
 
 // All returns the checks. The last one is [ignore], which requires all others.
 func All() []*analysis.Analyzer {
 	all := []*analysis.Analyzer{
 		directcall.Analyzer,
+		ignorederror.Analyzer,
 		lossy.Analyzer,
+		nested.Analyzer,
+		recovered.Analyzer,
+		wrongevent.Analyzer,
 	}
 	return append(all, ignore.New(all))
 }

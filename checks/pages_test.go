@@ -156,7 +156,7 @@ func (e example) write(module string) error {
 
 // complete puts the package clause and imports in front of the example.
 func (e example) complete() ([]byte, error) {
-	head := "package " + e.name() + "\n"
+	const head = "package shop\n"
 	file, err := parser.ParseFile(token.NewFileSet(), "example.go", head+e.code, parser.ParseComments)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,13 @@
 package eventtype
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/restaq/restaq/internal/marker"
@@ -158,4 +162,44 @@ func sealed(iface *types.Interface) bool {
 		}
 	}
 	return false
+}
+
+// Comes reports whether an event of type t, a struct of a family or a pointer to
+// one, can come to a handler of that family that is subscribed to the event types
+// and patterns wanted. If not, it says why. It knows of families in event packages
+// that restaqgen generated, whose events come as values; fset has the positions.
+func (c *Catalog) Comes(fset *token.FileSet, family, t types.Type, wanted []string) (bool, Misfit) {
+	members := c.family(family)
+	if len(members) == 0 || !isGenerated(fset, members[0].obj.Pkg()) {
+		return true, Misfit{}
+	}
+	target, isPointer := types.Unalias(t), false
+	if pointer, ok := target.(*types.Pointer); ok {
+		target, isPointer = types.Unalias(pointer.Elem()), true
+	}
+	named, ok := target.(*types.Named)
+	if !ok {
+		return true, Misfit{}
+	}
+	i := slices.IndexFunc(members, func(m claim) bool { return m.obj == named.Obj() })
+	if i < 0 {
+		return true, Misfit{}
+	}
+	name := members[i].obj.Pkg().Name() + "." + named.Obj().Name()
+	if !slices.ContainsFunc(wanted, func(w string) bool { return matches(w, members[i].eventType) }) {
+		return false, Misfit{
+			Reason: fmt.Sprintf("asks for %s, and is not subscribed to %s", name, members[i].eventType),
+			Hint:   "add the event type to //restaq:on, or remove what waits for it",
+		}
+	}
+	if isPointer {
+		return false, Misfit{Reason: fmt.Sprintf("asks for *%s, and events come as values", name), Hint: "ask for " + name, Pointer: true}
+	}
+	return true, Misfit{}
+}
+
+// isGenerated reports whether restaqgen wrote p's function Decode.
+func isGenerated(fset *token.FileSet, p *types.Package) bool {
+	decode := p.Scope().Lookup("Decode")
+	return decode != nil && filepath.Base(fset.Position(decode.Pos()).Filename) == "decode_gen.go"
 }

@@ -33,8 +33,13 @@ type Fit struct {
 	Decoder string
 }
 
-// Misfit says why a parameter does not fit event types, and which one would.
-type Misfit struct{ Reason, Hint string }
+// Misfit says why a type does not fit event types, and which one would.
+type Misfit struct {
+	Reason, Hint string
+
+	// Pointer says that what the type points to would fit.
+	Pointer bool
+}
 
 // Fit finds out what a parameter of type t is to a handler, in package from, of
 // the event types and patterns wanted. A parameter with misfits does not fit.
@@ -76,7 +81,7 @@ type fitter struct {
 }
 
 func (f *fitter) fail(hint, reason string, args ...any) {
-	f.misfits = append(f.misfits, Misfit{fmt.Sprintf(reason, args...), hint})
+	f.misfits = append(f.misfits, Misfit{Reason: fmt.Sprintf(reason, args...), Hint: hint})
 }
 
 // structure fits a struct, named or not.
