@@ -23,6 +23,7 @@
 //	number                         payload.Number, which keeps every digit
 //	number or string               payload.Number; with date-time: payload.Time
 //	string or object               payload.Expandable
+//	value or array of such         payload.OneOrMany
 //	one of several objects         if const or enum of a member tells them apart, a struct with a Value,
 //	                               a sealed interface over their structs; else one struct with the members of all
 //	everything else                json.RawMessage, with a warning where the schema says more

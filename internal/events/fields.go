@@ -131,7 +131,7 @@ func member(t *templates.EventType, required, null bool) (*templates.EventType, 
 	switch {
 	case t.Kind == templates.RawJSON:
 		return t, pick(required, "", "omitempty")
-	case t.Kind == templates.Payload && t.Name == "Expandable":
+	case t.Kind == templates.Payload && (t.Name == "Expandable" || t.Name == "OneOrMany"):
 		return t, pick(required, "", "omitzero")
 	case !required && null:
 		return &templates.EventType{Kind: templates.Payload, Name: "Nullable", Elem: t}, "omitzero"
@@ -185,7 +185,7 @@ func (b *builder) typeOf(s *shape, parent, field string) *templates.EventType {
 		return of("Time")
 	case unix:
 		return of("Unix")
-	case array, dictionary, expandable:
+	case array, dictionary, expandable, several:
 		return b.holder(s, parent, field)
 	}
 	return raw
@@ -204,6 +204,8 @@ func (b *builder) holder(s *shape, parent, field string) *templates.EventType {
 		return &templates.EventType{Kind: templates.Slice, Elem: b.element(s.elem, parent, field+"Item")}
 	case dictionary:
 		return &templates.EventType{Kind: templates.Map, Elem: b.element(s.elem, parent, field+"Value")}
+	case several:
+		return &templates.EventType{Kind: templates.Payload, Name: "OneOrMany", Elem: b.element(s.elem, parent, field)}
 	}
 	elem := raw
 	if s.elem != nil {

@@ -61,6 +61,8 @@ func narrower(a, b form) bool {
 		return a == moment
 	case loose:
 		return a == text || a == integer || a == number || a == unix || a == moment
+	case several:
+		return a != dictionary && a != bare && a != tuple
 	case expandable:
 		return a == text || a == object || a == union
 	case bare:

@@ -24,11 +24,12 @@ const (
 	moment     // a date-time, or a number in its place
 	unix       // seconds since 1970
 	expandable // an id or the whole object
+	several    // a value, or an array of such
 	union      // one of several objects, which a member tells apart
 	tuple      // an array whose items differ in type by their place
 )
 
-var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference", "one of several objects", "an array of different items"}
+var formNames = [...]string{"anything", "null", "an object of any members", "an object", "a map", "an array", "a string", "a boolean", "an integer", "a number", "a number or string", "a time", "a unix time", "a reference", "a value or an array of such", "one of several objects", "an array of different items"}
 
 // shape is what a schema says of its values, references and combinations
 // followed. It is shared: copy before changing.
@@ -43,7 +44,7 @@ type shape struct {
 	tag      string // of a union: the member that tells its variants apart
 	variants []variant
 
-	elem *schema.Schema // of an array, a dictionary, an expandable; nil: anything
+	elem *schema.Schema // of an array, a dictionary, an expandable, a several; nil: anything
 	enum []*schema.Node // of a text: its known values, never empty if not nil
 	min  *schema.Bound
 	max  *schema.Bound
@@ -175,6 +176,10 @@ func (sh *shaper) own(s *schema.Schema) *shape {
 	}
 	out := &shape{owner: s, null: s.Null || null, format: s.Format, min: s.Minimum, max: s.Maximum}
 	if len(types) > 1 {
+		if rest := sh.besideArray(s, types); rest != nil {
+			out.form, out.elem = several, rest
+			return out
+		}
 		mixed(out, types)
 		return out
 	}

@@ -75,16 +75,55 @@ func (sh *shaper) combine(out *shape, alts []*shape) {
 		out.form, out.elem = alts[0].form, sh.anyElem(alts)
 	case all(object, union):
 		sh.objects(out, alts)
-	case has(text) && all(text, object, union, expandable, dictionary, bare):
-		out.form = expandable
-		if all(text, object, union) {
-			out.elem = sh.whole(out.owner, alts)
-		}
+	case (has(text) || has(expandable)) && all(text, object, union, expandable, dictionary, bare):
+		out.form, out.elem = expandable, sh.whole(out.owner, alts)
 	case all(object, union, dictionary, bare):
 		out.widened = "it is one of several objects, some of them without known members"
+	case has(array) && sh.oneOrMany(out, alts):
 	default:
 		out.widened = "it is one of several types"
 	}
+}
+
+// oneOrMany makes of out a value or an array of such, if that is what the
+// alternatives are. It is none if one of them can be anything.
+func (sh *shaper) oneOrMany(out *shape, alts []*shape) bool {
+	var elem *schema.Schema
+	for _, a := range alts {
+		s := a.owner
+		if a.form == array {
+			s = a.elem
+		}
+		switch {
+		case s == nil:
+			return false
+		case elem == nil:
+			elem = s
+		case elem != s:
+			elem = sh.join(join{false, elem, s})
+		}
+	}
+	if form := sh.shape(elem).form; form == anything || form == array {
+		return false
+	}
+	out.form, out.elem = several, elem
+	return true
+}
+
+// besideArray returns the schema of a value whose type is a list with array in
+// it, where the array's items are like the value; else nil.
+func (sh *shaper) besideArray(s *schema.Schema, types []schema.Kind) *schema.Schema {
+	if !slices.Contains(types, schema.Array) || s.Items == nil || len(s.Prefix) > 0 {
+		return nil
+	}
+	alone := *s
+	alone.Types = slices.DeleteFunc(slices.Clone(types), func(k schema.Kind) bool { return k == schema.Array })
+	alone.Null, alone.Items, alone.Target, alone.AllOf, alone.AnyOf, alone.OneOf = false, nil, nil, nil, nil, nil
+	elem := sh.join(join{false, &alone, s.Items})
+	if form := sh.shape(elem).form; form == anything || form == array {
+		return nil
+	}
+	return elem
 }
 
 // objects sets the form of a value that is one of several objects: a union if a
@@ -100,22 +139,40 @@ func (sh *shaper) objects(out *shape, alts []*shape) {
 	sh.mergeObjects(out, alts)
 }
 
-// whole returns the schema of the object behind a reference, nil if it is one
-// of several that nothing tells apart.
+// whole returns the schema of the object behind a reference, nil if it has no
+// known members.
 func (sh *shaper) whole(owner *schema.Schema, alts []*shape) *schema.Schema {
-	alts = flat(slices.DeleteFunc(slices.Clone(alts), func(a *shape) bool { return a.form == text }))
+	var objects []*shape
+	for _, a := range alts {
+		if a.form == expandable && a.elem != nil {
+			a = sh.shape(a.elem)
+		}
+		switch a.form {
+		case text:
+		case object, union:
+			objects = append(objects, a)
+		default:
+			return nil
+		}
+	}
+	alts = flat(objects)
 	if len(alts) == 1 {
 		return alts[0].owner
 	}
-	tag, variants := tell(owner, alts)
-	if variants == nil {
+	if len(alts) == 0 {
 		return nil
 	}
 	// It stands for the objects among the alternatives, which no schema of its
 	// own describes.
 	s := &schema.Schema{Position: owner.Position}
-	sh.partOf[s] = owner
-	sh.done[s] = &shape{form: union, owner: s, tag: tag, variants: variants}
+	one := &shape{owner: s}
+	sh.partOf[s], sh.done[s] = owner, one
+	if one.tag, one.variants = tell(owner, alts); one.variants != nil {
+		one.form = union
+	} else {
+		one.form = object
+		sh.mergeObjects(one, alts)
+	}
 	return s
 }
 

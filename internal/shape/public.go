@@ -70,6 +70,8 @@ func open(named *types.Named, opaque *jsonschema.Schema) *jsonschema.Schema {
 			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, text}}
 		case name == "Nullable" && len(arguments) == 1:
 			return nullable(arguments[0])
+		case name == "OneOrMany" && len(arguments) == 1:
+			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{arguments[0], {Type: "array", Items: arguments[0]}, null}}
 		case name == "Expandable" && len(arguments) == 1:
 			return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{text, arguments[0], null}}
 		}

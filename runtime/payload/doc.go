@@ -3,13 +3,14 @@
 //
 //	Nullable[T]    a member that may be absent, null or a value
 //	Expandable[T]  an object that usually comes as its id alone
+//	OneOrMany[T]   a value, or an array of such values in its place
 //	Number         a number, digit for digit, or a string in its place
 //	Time           a point in time, in the text or number in which it came
 //	Unix           seconds since 1970, as a plain integer
 //	Unknown        an object of a kind that the schema does not know
 //
 // All of them are values: the zero value is useful, they can be copied, and all
-// but Nullable of an incomparable type can be compared with ==. They encode back
+// but OneOrMany, and Nullable of an incomparable type, can be compared with ==. They encode back
 // exactly what was decoded. None is safe for use while another goroutine decodes
 // into it; otherwise they may be shared.
 //

@@ -2,11 +2,7 @@
 
 package github
 
-import (
-	"encoding/json"
-
-	"github.com/restaq/restaq/runtime/payload"
-)
+import "github.com/restaq/restaq/runtime/payload"
 
 // CustomPropertyEvent is any of the events custom_property.*.
 type CustomPropertyEvent interface {
@@ -57,8 +53,8 @@ func (CustomPropertyDeleted) isCustomPropertyEvent() {}
 
 // CustomPropertyValue is the schema's type custom-property-value.
 type CustomPropertyValue struct {
-	PropertyName string          `json:"property_name"`
-	Value        json.RawMessage `json:"value"`
+	PropertyName string                    `json:"property_name"`
+	Value        payload.OneOrMany[string] `json:"value"`
 }
 
 // CustomPropertyDeletedDefinition is what the field Definition of CustomPropertyDeleted holds.

@@ -2,11 +2,7 @@
 
 package github
 
-import (
-	"encoding/json"
-
-	"github.com/restaq/restaq/runtime/payload"
-)
+import "github.com/restaq/restaq/runtime/payload"
 
 // RepositoryEvent is any of the events repository.*.
 type RepositoryEvent interface {
@@ -308,12 +304,12 @@ type Repository struct {
 	Topics                    []string             `json:"topics"`
 	Visibility                RepositoryVisibility `json:"visibility"`
 	// Where it is absent, the provider means "false".
-	DeleteBranchOnMerge *bool                      `json:"delete_branch_on_merge,omitempty"`
-	MasterBranch        *string                    `json:"master_branch,omitempty"`
-	Permissions         *RepositoryPermissions     `json:"permissions,omitempty"`
-	Public              *bool                      `json:"public,omitempty"`
-	Organization        *string                    `json:"organization,omitempty"`
-	CustomProperties    map[string]json.RawMessage `json:"custom_properties"`
+	DeleteBranchOnMerge *bool                                `json:"delete_branch_on_merge,omitempty"`
+	MasterBranch        *string                              `json:"master_branch,omitempty"`
+	Permissions         *RepositoryPermissions               `json:"permissions,omitempty"`
+	Public              *bool                                `json:"public,omitempty"`
+	Organization        *string                              `json:"organization,omitempty"`
+	CustomProperties    map[string]payload.OneOrMany[string] `json:"custom_properties"`
 }
 
 // RepositoryPermissions is what the field Permissions of Repository holds.

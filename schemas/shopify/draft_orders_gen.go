@@ -34,38 +34,38 @@ const DraftOrdersCreateType = "shopify.draft_orders.create"
 
 // DraftOrdersCreate is the payload of draft_orders.create.
 type DraftOrdersCreate struct {
-	AdminGraphQLAPIID            string                               `json:"admin_graphql_api_id"`
-	AllowDiscountCodesInCheckout bool                                 `json:"allow_discount_codes_in_checkout?"`
-	APIClientID                  *int64                               `json:"api_client_id"`
-	AppliedDiscount              *DraftOrdersEventAppliedDiscount     `json:"applied_discount"`
-	B2B                          bool                                 `json:"b2b?"`
-	BillingAddress               DraftOrdersEventBillingAddress       `json:"billing_address"`
-	CompletedAt                  *payload.Time                        `json:"completed_at"`
-	CreatedAt                    payload.Time                         `json:"created_at"`
-	CreatedOnAPIVersionHandle    *payload.Time                        `json:"created_on_api_version_handle"`
-	Currency                     string                               `json:"currency"`
-	Customer                     DraftOrdersEventCustomer             `json:"customer"`
-	Email                        string                               `json:"email"`
-	ID                           int64                                `json:"id"`
-	InvoiceSentAt                *payload.Time                        `json:"invoice_sent_at"`
-	InvoiceURL                   string                               `json:"invoice_url"`
-	LineItems                    []DraftOrdersEventLineItemsItem      `json:"line_items"`
-	Name                         string                               `json:"name"`
-	Note                         *string                              `json:"note"`
-	NoteAttributes               []DraftOrdersEventNoteAttributesItem `json:"note_attributes"`
-	OrderID                      payload.Number                       `json:"order_id"`
-	PaymentTerms                 payload.Expandable[json.RawMessage]  `json:"payment_terms"`
-	ShippingAddress              DraftOrdersEventShippingAddress      `json:"shipping_address"`
-	ShippingLine                 *DraftOrdersEventShippingLine        `json:"shipping_line"`
-	Status                       string                               `json:"status"`
-	SubtotalPrice                string                               `json:"subtotal_price"`
-	Tags                         string                               `json:"tags"`
-	TaxExempt                    bool                                 `json:"tax_exempt"`
-	TaxLines                     []DraftOrdersEventTaxLinesItem       `json:"tax_lines"`
-	TaxesIncluded                bool                                 `json:"taxes_included"`
-	TotalPrice                   string                               `json:"total_price"`
-	TotalTax                     string                               `json:"total_tax"`
-	UpdatedAt                    payload.Time                         `json:"updated_at"`
+	AdminGraphQLAPIID            string                                           `json:"admin_graphql_api_id"`
+	AllowDiscountCodesInCheckout bool                                             `json:"allow_discount_codes_in_checkout?"`
+	APIClientID                  *int64                                           `json:"api_client_id"`
+	AppliedDiscount              *DraftOrdersEventAppliedDiscount                 `json:"applied_discount"`
+	B2B                          bool                                             `json:"b2b?"`
+	BillingAddress               DraftOrdersEventBillingAddress                   `json:"billing_address"`
+	CompletedAt                  *payload.Time                                    `json:"completed_at"`
+	CreatedAt                    payload.Time                                     `json:"created_at"`
+	CreatedOnAPIVersionHandle    *payload.Time                                    `json:"created_on_api_version_handle"`
+	Currency                     string                                           `json:"currency"`
+	Customer                     DraftOrdersEventCustomer                         `json:"customer"`
+	Email                        string                                           `json:"email"`
+	ID                           int64                                            `json:"id"`
+	InvoiceSentAt                *payload.Time                                    `json:"invoice_sent_at"`
+	InvoiceURL                   string                                           `json:"invoice_url"`
+	LineItems                    []DraftOrdersEventLineItemsItem                  `json:"line_items"`
+	Name                         string                                           `json:"name"`
+	Note                         *string                                          `json:"note"`
+	NoteAttributes               []DraftOrdersEventNoteAttributesItem             `json:"note_attributes"`
+	OrderID                      payload.Number                                   `json:"order_id"`
+	PaymentTerms                 payload.Expandable[DraftOrdersEventPaymentTerms] `json:"payment_terms"`
+	ShippingAddress              DraftOrdersEventShippingAddress                  `json:"shipping_address"`
+	ShippingLine                 *DraftOrdersEventShippingLine                    `json:"shipping_line"`
+	Status                       string                                           `json:"status"`
+	SubtotalPrice                string                                           `json:"subtotal_price"`
+	Tags                         string                                           `json:"tags"`
+	TaxExempt                    bool                                             `json:"tax_exempt"`
+	TaxLines                     []DraftOrdersEventTaxLinesItem                   `json:"tax_lines"`
+	TaxesIncluded                bool                                             `json:"taxes_included"`
+	TotalPrice                   string                                           `json:"total_price"`
+	TotalTax                     string                                           `json:"total_tax"`
+	UpdatedAt                    payload.Time                                     `json:"updated_at"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -81,38 +81,38 @@ const DraftOrdersUpdateType = "shopify.draft_orders.update"
 
 // DraftOrdersUpdate is the payload of draft_orders.update.
 type DraftOrdersUpdate struct {
-	AdminGraphQLAPIID            string                               `json:"admin_graphql_api_id"`
-	AllowDiscountCodesInCheckout bool                                 `json:"allow_discount_codes_in_checkout?"`
-	APIClientID                  *int64                               `json:"api_client_id"`
-	AppliedDiscount              *DraftOrdersEventAppliedDiscount     `json:"applied_discount"`
-	B2B                          bool                                 `json:"b2b?"`
-	BillingAddress               DraftOrdersEventBillingAddress       `json:"billing_address"`
-	CompletedAt                  *payload.Time                        `json:"completed_at"`
-	CreatedAt                    payload.Time                         `json:"created_at"`
-	CreatedOnAPIVersionHandle    *payload.Time                        `json:"created_on_api_version_handle"`
-	Currency                     string                               `json:"currency"`
-	Customer                     DraftOrdersEventCustomer             `json:"customer"`
-	Email                        string                               `json:"email"`
-	ID                           int64                                `json:"id"`
-	InvoiceSentAt                *payload.Time                        `json:"invoice_sent_at"`
-	InvoiceURL                   string                               `json:"invoice_url"`
-	LineItems                    []DraftOrdersEventLineItemsItem      `json:"line_items"`
-	Name                         string                               `json:"name"`
-	Note                         *string                              `json:"note"`
-	NoteAttributes               []DraftOrdersEventNoteAttributesItem `json:"note_attributes"`
-	OrderID                      payload.Number                       `json:"order_id"`
-	PaymentTerms                 payload.Expandable[json.RawMessage]  `json:"payment_terms"`
-	ShippingAddress              DraftOrdersEventShippingAddress      `json:"shipping_address"`
-	ShippingLine                 *DraftOrdersEventShippingLine        `json:"shipping_line"`
-	Status                       string                               `json:"status"`
-	SubtotalPrice                string                               `json:"subtotal_price"`
-	Tags                         string                               `json:"tags"`
-	TaxExempt                    bool                                 `json:"tax_exempt"`
-	TaxLines                     []DraftOrdersEventTaxLinesItem       `json:"tax_lines"`
-	TaxesIncluded                bool                                 `json:"taxes_included"`
-	TotalPrice                   string                               `json:"total_price"`
-	TotalTax                     string                               `json:"total_tax"`
-	UpdatedAt                    payload.Time                         `json:"updated_at"`
+	AdminGraphQLAPIID            string                                           `json:"admin_graphql_api_id"`
+	AllowDiscountCodesInCheckout bool                                             `json:"allow_discount_codes_in_checkout?"`
+	APIClientID                  *int64                                           `json:"api_client_id"`
+	AppliedDiscount              *DraftOrdersEventAppliedDiscount                 `json:"applied_discount"`
+	B2B                          bool                                             `json:"b2b?"`
+	BillingAddress               DraftOrdersEventBillingAddress                   `json:"billing_address"`
+	CompletedAt                  *payload.Time                                    `json:"completed_at"`
+	CreatedAt                    payload.Time                                     `json:"created_at"`
+	CreatedOnAPIVersionHandle    *payload.Time                                    `json:"created_on_api_version_handle"`
+	Currency                     string                                           `json:"currency"`
+	Customer                     DraftOrdersEventCustomer                         `json:"customer"`
+	Email                        string                                           `json:"email"`
+	ID                           int64                                            `json:"id"`
+	InvoiceSentAt                *payload.Time                                    `json:"invoice_sent_at"`
+	InvoiceURL                   string                                           `json:"invoice_url"`
+	LineItems                    []DraftOrdersEventLineItemsItem                  `json:"line_items"`
+	Name                         string                                           `json:"name"`
+	Note                         *string                                          `json:"note"`
+	NoteAttributes               []DraftOrdersEventNoteAttributesItem             `json:"note_attributes"`
+	OrderID                      payload.Number                                   `json:"order_id"`
+	PaymentTerms                 payload.Expandable[DraftOrdersEventPaymentTerms] `json:"payment_terms"`
+	ShippingAddress              DraftOrdersEventShippingAddress                  `json:"shipping_address"`
+	ShippingLine                 *DraftOrdersEventShippingLine                    `json:"shipping_line"`
+	Status                       string                                           `json:"status"`
+	SubtotalPrice                string                                           `json:"subtotal_price"`
+	Tags                         string                                           `json:"tags"`
+	TaxExempt                    bool                                             `json:"tax_exempt"`
+	TaxLines                     []DraftOrdersEventTaxLinesItem                   `json:"tax_lines"`
+	TaxesIncluded                bool                                             `json:"taxes_included"`
+	TotalPrice                   string                                           `json:"total_price"`
+	TotalTax                     string                                           `json:"total_tax"`
+	UpdatedAt                    payload.Time                                     `json:"updated_at"`
 }
 
 // Validate reports how the event deviates from its schema, as the function Validate does for a
@@ -403,6 +403,42 @@ type DraftOrdersEventLineItemsItemTotalDiscountSetShopMoney struct {
 type DraftOrdersEventNoteAttributesItem struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// DraftOrdersEventPaymentTerms is what the field PaymentTerms of DraftOrdersEvent holds.
+type DraftOrdersEventPaymentTerms struct {
+	CanPayEarly      bool                                               `json:"can_pay_early"`
+	CreatedAt        payload.Time                                       `json:"created_at"`
+	DueInDays        int64                                              `json:"due_in_days"`
+	ID               int64                                              `json:"id"`
+	PaymentSchedules []DraftOrdersEventPaymentTermsPaymentSchedulesItem `json:"payment_schedules"`
+	PaymentTermsName string                                             `json:"payment_terms_name"`
+	PaymentTermsType string                                             `json:"payment_terms_type"`
+	UpdatedAt        payload.Time                                       `json:"updated_at"`
+}
+
+// DraftOrdersEventPaymentTermsPaymentSchedulesItem is what the field PaymentSchedulesItem of
+// DraftOrdersEventPaymentTerms holds.
+type DraftOrdersEventPaymentTermsPaymentSchedulesItem struct {
+	Amount                     string       `json:"amount"`
+	BalanceDue                 string       `json:"balance_due"`
+	BalanceDueCurrency         string       `json:"balance_due_currency"`
+	CompletedAt                payload.Time `json:"completed_at"`
+	CreatedAt                  payload.Time `json:"created_at"`
+	Currency                   string       `json:"currency"`
+	DueAt                      payload.Time `json:"due_at"`
+	ID                         int64        `json:"id"`
+	IssuedAt                   payload.Time `json:"issued_at"`
+	OutstandingBalance         string       `json:"outstanding_balance"`
+	OutstandingBalanceCurrency string       `json:"outstanding_balance_currency"`
+	PaymentTermsID             int64        `json:"payment_terms_id"`
+	ReferenceID                int64        `json:"reference_id"`
+	ReferenceType              string       `json:"reference_type"`
+	TotalBalance               string       `json:"total_balance"`
+	TotalBalanceCurrency       string       `json:"total_balance_currency"`
+	TotalPrice                 string       `json:"total_price"`
+	TotalPriceCurrency         string       `json:"total_price_currency"`
+	UpdatedAt                  payload.Time `json:"updated_at"`
 }
 
 // DraftOrdersEventShippingAddress is what the field ShippingAddress of DraftOrdersEvent holds.
