@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -109,9 +110,14 @@ func (e *Encoder) JSON(key string, v any) {
 // room makes room for n more bytes.
 func (e *Encoder) room(n int) {
 	if cap(e.buf)-len(e.buf) < n {
-		e.buf = slices.Grow(e.buf, n)
+		e.grow(n)
 	}
 }
+
+// grow is what room does rarely.
+//
+//go:noinline
+func (e *Encoder) grow(n int) { e.buf = slices.Grow(e.buf, n) }
 
 // add appends s. Unlike append it stores no pointer where there is room, which
 // costs something while the garbage collector is at work.
@@ -123,36 +129,53 @@ func (e *Encoder) add(s string) {
 }
 
 // Null encodes null.
-func (e *Encoder) Null(key string) {
-	e.add(key)
-	e.add("null")
-}
+func (e *Encoder) Null(key string) { e.word(key, 'n'|'u'<<8|'l'<<16|'l'<<24, 4) }
 
 // Bool encodes v.
 func (e *Encoder) Bool(key string, v bool) {
-	e.add(key)
 	if v {
-		e.add("true")
+		e.word(key, 't'|'r'<<8|'u'<<16|'e'<<24, 4)
 	} else {
-		e.add("false")
+		e.word(key, 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32, 5)
 	}
 }
 
-// maxInteger is how long an integer can be, in bytes.
-const maxInteger = 20
+// slack is the room behind a word that is written as eight bytes.
+const slack = 8
+
+// word appends a key and one of JSON's words, of size bytes, the first lowest.
+func (e *Encoder) word(key string, word uint64, size int) {
+	e.room(len(key) + slack)
+	n := len(e.buf)
+	b := e.buf[n : n+len(key)+slack]
+	copy(b, key)
+	binary.LittleEndian.PutUint64(b[len(key):], word)
+	e.buf = e.buf[:n+len(key)+size]
+}
 
 // Int encodes v.
 func (e *Encoder) Int(key string, v int64) {
-	e.add(key)
-	e.room(maxInteger)
-	e.buf = e.buf[:len(strconv.AppendInt(e.buf, v, 10))]
+	if v < 0 {
+		e.integer(key, true, -uint64(v))
+	} else {
+		e.integer(key, false, uint64(v))
+	}
 }
 
 // Uint encodes v.
-func (e *Encoder) Uint(key string, v uint64) {
-	e.add(key)
-	e.room(maxInteger)
-	e.buf = e.buf[:len(strconv.AppendUint(e.buf, v, 10))]
+func (e *Encoder) Uint(key string, v uint64) { e.integer(key, false, v) }
+
+// integer appends a key and a number.
+func (e *Encoder) integer(key string, negative bool, v uint64) {
+	e.room(len(key) + 1 + maxDigits)
+	n := len(e.buf)
+	b := e.buf[n : n+len(key)+1+maxDigits]
+	k := copy(b, key)
+	if negative {
+		b[k] = '-'
+		k++
+	}
+	e.buf = e.buf[:n+k+putDigits(b[k:], v)]
 }
 
 // Float64 encodes v. Infinities and NaN are an error.
@@ -185,21 +208,20 @@ func (e *Encoder) float(key string, v float64, bits int, exponent bool) {
 	e.buf = b
 }
 
-// String encodes v, with what HTML gives a meaning escaped. It is copied first
-// and looked through then.
+// String encodes v, with what HTML gives a meaning escaped.
 func (e *Encoder) String(key, v string) {
 	n, k := len(e.buf), len(key)+1
 	e.room(k + len(v) + 1)
 	b := e.buf[n : n+k+len(v)+1]
 	copy(b, key)
 	b[k-1] = '"'
-	copy(b[k:], v)
-	end := len(b) - 1
-	b[end] = '"'
-	if i := firstSpecial(b[:end], k); i < end {
-		e.buf = appendEscaped(e.buf[:n+i], v, i-k)
+	plain := plain(v)
+	if plain < len(v) {
+		e.buf = appendEscaped(e.buf[:n+k], v, plain)
 		return
 	}
+	copy(b[k:], v)
+	b[len(b)-1] = '"'
 	e.buf = e.buf[:n+len(b)]
 }
 
@@ -215,13 +237,22 @@ func (e *Encoder) Bytes(key string, v []byte) {
 
 // Time encodes v as RFC 3339 has it.
 func (e *Encoder) Time(key string, v *time.Time) {
-	b := append(append(e.buf, key...), '"')
-	b, err := v.AppendText(b)
-	if err != nil {
-		e.fail(fmt.Errorf("encode time: %w", err))
-		return
+	e.add(key)
+	e.room(maxTime + 2)
+	n := len(e.buf)
+	b := e.buf[n : n+1+maxTime+1]
+	b[0] = '"'
+	size := putTime(b[1:], *v)
+	if size == 0 {
+		text, err := v.AppendText(b[:1])
+		if err != nil {
+			e.fail(fmt.Errorf("encode time: %w", err))
+			return
+		}
+		size = len(text) - 1
 	}
-	e.buf = append(b, '"')
+	b[1+size] = '"'
+	e.buf = e.buf[:n+1+size+1]
 }
 
 // Text encodes a text that is valid JSON, without the white space between its
@@ -231,7 +262,7 @@ func (e *Encoder) Text(key, v string) {
 	n := len(e.buf)
 	if len(v) > 1 && v[0] == '"' {
 		e.add(v)
-		if end := len(e.buf) - 1; firstSpecial(e.buf[:end], n+1) == end {
+		if text := v[1 : len(v)-1]; plain(text) == len(text) {
 			return
 		}
 	}

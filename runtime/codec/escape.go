@@ -1,9 +1,7 @@
 package codec
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"math/bits"
 	"unicode/utf8"
 )
 
@@ -14,6 +12,8 @@ const (
 	ones  = 0x0101010101010101
 	lows  = 0x7f * ones
 	highs = 0x80 * ones
+
+	spaces uint64 = ' ' * ones
 )
 
 // other has a byte's highest bit clear if the byte is the pattern's, and set if
@@ -26,16 +26,17 @@ func printable(w uint64) uint64 { return w + (0x80-' ')*ones }
 
 // special tells the bytes that do not stand for themselves in a string that is
 // written: quotes, backslashes, control characters, <, > and &, and those of
-// other characters than ASCII's.
+// other characters than ASCII's. It takes ^, | and ~ for special, too, which
+// makes it shorter.
 func special(w uint64) uint64 {
-	return ^(other(w|0x04*ones, '&'*ones) & other(w|0x02*ones, '>'*ones) & other(w, '\\'*ones) & printable(w) &^ w) & highs
+	return ((w | 0x04*ones) ^ '&'*ones - ones) | ((w | 0xe2*ones) ^ 0xfe*ones - ones) | (w - ' '*ones) | w
 }
 
 // odd tells the bytes that do not stand for themselves in a string that is read,
 // or end it: quotes, backslashes, control characters, and those of other
 // characters than ASCII's.
 func odd(w uint64) uint64 {
-	return ^(other(w, '"'*ones) & other(w, '\\'*ones) & printable(w) &^ w) & highs
+	return (w ^ '"'*ones - ones) | (w ^ '\\'*ones - ones) | (w - ' '*ones) | w
 }
 
 // oddASCII is odd without other characters than ASCII's.
@@ -44,31 +45,51 @@ func oddASCII(w uint64) uint64 {
 	return ^(other(v, '"'*ones)&other(v, '\\'*ones)&printable(v) | w) & highs
 }
 
-// firstSpecial returns the index of the first special byte of b from start, or
-// len(b). There is at least one byte before start.
-func firstSpecial(b []byte, start int) int {
-	i := start
-	for ; i+8 <= len(b); i += 8 {
-		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
+// plain returns how many bytes at the beginning of s stand for themselves: all,
+// or as many as are known to.
+func plain(s string) int {
+	i := 0
+	for ; i <= len(s)-16; i += 16 {
+		if (special(eight(s[i:i+8]))|special(eight(s[i+8:i+16])))&highs != 0 {
+			return i
 		}
 	}
-	rest := len(b) - i
-	if rest == 0 {
-		return i
-	}
-	if len(b) < 8 {
-		for ; i < len(b) && !escaped[b[i]]; i++ {
+	if i <= len(s)-8 {
+		if special(eight(s[i:i+8]))&highs != 0 {
+			return i
 		}
+		i += 8
+	}
+	if i < len(s) && special(last(s))&highs != 0 {
 		return i
 	}
-	// The last eight bytes, with what was looked at shifted out and spaces,
-	// which are nothing special, in its place.
-	w := binary.LittleEndian.Uint64(b[len(b)-8:])>>(64-8*rest) | ' '*ones<<(8*rest)
-	if m := special(w); m != 0 {
-		return i + bits.TrailingZeros64(m)/8
+	return len(s)
+}
+
+// eight returns the eight bytes of s, the first one lowest.
+func eight(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// four is eight for four bytes.
+func four(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// last returns the last eight bytes of s, which is not empty; if it has fewer,
+// spaces follow.
+func last(s string) uint64 {
+	n := len(s)
+	switch {
+	case n >= 8:
+		return eight(s[n-8:])
+	case n >= 4:
+		return four(s) | four(s[n-4:])<<(8*(n-4)) | spaces<<(8*n)
 	}
-	return len(b)
+	return uint64(s[0]) | uint64(s[n/2])<<(8*(n/2)) | uint64(s[n-1])<<(8*(n-1)) | spaces<<(8*n)
 }
 
 // escaped are the ASCII characters that do not stand for themselves.
@@ -81,12 +102,13 @@ var escaped = func() (is [256]bool) {
 
 const hex = "0123456789abcdef"
 
-// appendEscaped goes on at s[i], the first special byte; dst ends with what is
-// before it. How invalid bytes are written depends on the release of Go, so
-// encoding/json writes a text that has any.
-func appendEscaped(dst []byte, s string, i int) []byte {
-	begin, start := len(dst)-i-1, i
-	for i < len(s) {
+// appendEscaped appends s and a quote behind it; plain bytes at its beginning
+// stand for themselves. How invalid bytes are written depends on the release of
+// Go, so encoding/json writes a text that has any.
+func appendEscaped(dst []byte, s string, plain int) []byte {
+	begin := len(dst)
+	start := 0
+	for i := plain; i < len(s); {
 		c := s[i]
 		if !escaped[c] {
 			i++
@@ -102,7 +124,7 @@ func appendEscaped(dst []byte, s string, i int) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			data, _ := json.Marshal(s) // no string is an error
-			return append(dst[:begin], data...)
+			return append(dst[:begin], data[1:]...)
 		case r == '\u2028' || r == '\u2029': // which end a line in JavaScript
 			dst = append(append(dst, s[start:i]...), '\\', 'u', '2', '0', '2', hex[r&0xf])
 			start = i + size

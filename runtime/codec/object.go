@@ -17,12 +17,21 @@ type Fields struct {
 	index atomic.Pointer[index]
 }
 
-// index finds a field by a hash of its name that upper and lower case share.
+// index finds the field of a member: by a guess, since texts of one sender have
+// their members in one order, else by a hash of the name that upper and lower
+// case share.
 type index struct {
-	slots []uint16 // a field's number + 1; 0: none
-	shift int
-	ascii bool // all names are
+	members []string        // how a text has a field's name in all likelihood, with quotes and colon
+	after   []atomic.Uint32 // which field followed a field, whose number + 1 it is; 0: the first
+	learned atomic.Uint32   // how often a guess was changed
+	slots   []uint16        // a field's number + 1; 0: none
+	shift   int
+	ascii   bool // all names are
 }
+
+// maxLearned is how often the guesses of a Fields change. Texts that differ
+// would otherwise have processors write to the same memory all the time.
+const maxLearned = 1000
 
 // Object reads the beginning of an object and the name of its first member that
 // is one of the fields, and returns the field's number; the value is to be read
@@ -42,16 +51,30 @@ func (d *Decoder) Object(f *Fields) int {
 		d.pos++
 		return -1
 	}
-	return d.member(f, 0)
+	x := f.index.Load()
+	if x == nil {
+		x = f.makeIndex()
+	}
+	return d.member(f, x, -1)
 }
 
 // Next is called when the value of field i was read, and does what Object does
-// for the members that follow. In all likelihood the next one is field i+1.
+// for the members that follow.
 func (d *Decoder) Next(f *Fields, i int) int {
+	x := f.index.Load()
+	if rest := d.data[d.pos:]; len(rest) > 0 && rest[0] == ',' {
+		if guess := int(x.after[i+1].Load()); guess < len(x.members) {
+			name := x.members[guess]
+			if len(rest) > len(name) && string(rest[1:1+len(name)]) == name {
+				d.pos += 1 + len(name)
+				return guess
+			}
+		}
+	}
 	switch d.peek() {
 	case ',':
 		d.pos++
-		return d.member(f, i+1)
+		return d.member(f, x, i)
 	case '}':
 		d.depth--
 		d.pos++
@@ -61,27 +84,33 @@ func (d *Decoder) Next(f *Fields, i int) int {
 	return -1
 }
 
-// member reads members up to one that is a field.
-func (d *Decoder) member(f *Fields, guess int) int {
+// member reads members up to one that is a field; before is the last that was.
+func (d *Decoder) member(f *Fields, x *index, before int) int {
 	for {
-		if guess < len(f.Names) && d.isMember(f.Names[guess]) {
-			return guess
-		}
 		if d.peek() != '"' {
 			d.unexpected("a member's name")
 			return -1
+		}
+		guess := int(x.after[before+1].Load())
+		if guess < len(x.members) && bytes.HasPrefix(d.data[d.pos:], []byte(x.members[guess])) {
+			d.pos += len(x.members[guess])
+			return guess
 		}
 		name, ok := d.stringText()
 		if !ok {
 			return -1
 		}
-		i := f.find(name)
+		i := x.find(f, name)
 		if d.peek() != ':' {
 			d.unexpected(":")
 			return -1
 		}
 		d.pos++
 		if i >= 0 {
+			if i != guess && x.learned.Load() < maxLearned {
+				x.learned.Add(1)
+				x.after[before+1].Store(uint32(i))
+			}
 			return i
 		}
 		d.skip()
@@ -99,23 +128,8 @@ func (d *Decoder) member(f *Fields, guess int) int {
 	}
 }
 
-// isMember reads a member's name and the colon, if they are just this.
-func (d *Decoder) isMember(name string) bool {
-	b := d.data[d.pos:]
-	n := len(name)
-	if len(b) < n+3 || b[0] != '"' || b[n+1] != '"' || b[n+2] != ':' || string(b[1:n+1]) != name {
-		return false
-	}
-	d.pos += n + 3
-	return true
-}
-
 // find returns the number of the field with this name, -1 if there is none.
-func (f *Fields) find(name []byte) int {
-	x := f.index.Load()
-	if x == nil {
-		x = f.makeIndex()
-	}
+func (x *index) find(f *Fields, name []byte) int {
 	mask := len(x.slots) - 1
 	first := hash(name, x.shift)
 	for h := first; x.slots[h] != 0; h = (h + 1) & mask {
@@ -148,8 +162,13 @@ func (f *Fields) findFolded(name []byte) int {
 // makeIndex makes the index, which several calls may do at a time.
 func (f *Fields) makeIndex() *index {
 	size := bits.Len(uint(2 * len(f.Names)))
-	x := &index{slots: make([]uint16, 1<<size), shift: 64 - size, ascii: true}
+	x := &index{
+		members: make([]string, len(f.Names)), after: make([]atomic.Uint32, len(f.Names)+1),
+		slots: make([]uint16, 1<<size), shift: 64 - size, ascii: true,
+	}
 	for i, name := range f.Names {
+		x.members[i] = `"` + name + `":`
+		x.after[i+1].Store(uint32(i + 1))
 		h := hash([]byte(name), x.shift)
 		for x.slots[h] != 0 {
 			h = (h + 1) & (len(x.slots) - 1)

@@ -53,26 +53,27 @@ func (d *Decoder) grow(n int) bool {
 // stringText reads a string and returns its text, which belongs to the input or
 // to d's scratch and is good until the next string.
 func (d *Decoder) stringText() ([]byte, bool) {
-	b := d.data
 	start := d.pos + 1
-	i := start
-	var m uint64
-	for ; i+8 <= len(b); i += 8 {
-		if m = odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-			i += bits.TrailingZeros64(m) / 8
-			break
-		}
-	}
-	if m == 0 {
-		for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i]-' ' < utf8.RuneSelf-' ' {
-			i++
-		}
-	}
-	if i < len(b) && b[i] == '"' {
+	i := firstOdd(d.data, start)
+	if i < len(d.data) && d.data[i] == '"' {
 		d.pos = i + 1
-		return b[start:i], true
+		return d.data[start:i], true
 	}
 	return d.oddText(start, i)
+}
+
+// firstOdd returns the index of the first byte of b from i that does not stand
+// for itself in a string, or len(b).
+func firstOdd(b []byte, i int) int {
+	for ; i <= len(b)-8; i += 8 {
+		if m := odd(binary.LittleEndian.Uint64(b[i:i+8])) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i]-' ' < utf8.RuneSelf-' ' {
+		i++
+	}
+	return i
 }
 
 // oddText goes on at i with a string that has escapes or other characters than
