@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -101,6 +102,13 @@ func DecodeBytes[T ~[]byte](d *Decoder, v *T) {
 
 // DecodeTime reads *v.
 func DecodeTime(d *Decoder, v *time.Time) {
+	if d.peek() == '"' {
+		if t, n := parseTime(d.data[d.pos:]); n > 0 {
+			*v = t
+			d.pos += n
+			return
+		}
+	}
 	text := d.value()
 	if text == nil {
 		return
@@ -151,6 +159,9 @@ func DecodeSlice[S ~[]T, T any](d *Decoder, v *S, decode func(d *Decoder, v *T))
 		return
 	}
 	s := *v
+	if s == nil {
+		s = make(S, 0, firstCap[T]())
+	}
 	for n := 0; ; n++ {
 		switch {
 		case n < len(s):
@@ -165,6 +176,13 @@ func DecodeSlice[S ~[]T, T any](d *Decoder, v *S, decode func(d *Decoder, v *T))
 			return
 		}
 	}
+}
+
+// firstCap is the capacity that a slice of T begins with: four, but for large
+// elements, of which there is often one.
+func firstCap[T any]() int {
+	const most = 128 // bytes
+	return min(4, max(1, most/max(1, int(reflect.TypeFor[T]().Size()))))
 }
 
 // DecodeArray reads an array into all elements of v. Elements that the text

@@ -106,7 +106,14 @@ func (d *Decoder) literal(word string) bool {
 }
 
 // Null reads null, if that is what follows.
-func (d *Decoder) Null() bool { return d.peek() == 'n' && d.literal("null") }
+func (d *Decoder) Null() bool {
+	if d.pos < len(d.data) && d.data[d.pos] == '"' { // the likeliest, seen to without a call
+		return false
+	}
+	return d.null()
+}
+
+func (d *Decoder) null() bool { return d.peek() == 'n' && d.literal("null") }
 
 // open reads the bracket that begins an object or array.
 func (d *Decoder) open() bool {

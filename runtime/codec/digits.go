@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"math/bits"
-	"time"
-)
+import "math/bits"
 
 // pairs are the numbers below 100, of two digits each.
 const pairs = "00010203040506070809" +
@@ -48,44 +45,4 @@ func putDigits(b []byte, v uint64) int {
 		b[0] = '0' + byte(v)
 	}
 	return n
-}
-
-// maxTime is how long a time can be, in bytes.
-const maxTime = len("2006-01-02T15:04:05.999999999+15:04")
-
-// putTime writes a time of UTC to the beginning of b as RFC 3339 has it, and
-// returns its length, 0 for what has another zone or no year of four digits.
-func putTime(b []byte, t time.Time) int {
-	year, month, day := t.Date()
-	if _, offset := t.Zone(); offset != 0 || uint(year) > 9999 {
-		return 0
-	}
-	hour, minute, second := t.Clock()
-	putPair(b, uint64(year/100))
-	putPair(b[2:], uint64(year%100))
-	b[4] = '-'
-	putPair(b[5:], uint64(month))
-	b[7] = '-'
-	putPair(b[8:], uint64(day))
-	b[10] = 'T'
-	putPair(b[11:], uint64(hour))
-	b[13] = ':'
-	putPair(b[14:], uint64(minute))
-	b[16] = ':'
-	putPair(b[17:], uint64(second))
-	n := len("2006-01-02T15:04:05")
-	if fraction := uint64(t.Nanosecond()); fraction > 0 {
-		b[n] = '.'
-		digits := 9
-		for ; fraction%10 == 0; fraction /= 10 {
-			digits--
-		}
-		for i := n + digits; i > n; i-- {
-			b[i] = '0' + byte(fraction%10)
-			fraction /= 10
-		}
-		n += 1 + digits
-	}
-	b[n] = 'Z'
-	return n + 1
 }

@@ -2,10 +2,8 @@ package codec
 
 import (
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"testing"
-	"time"
 )
 
 func TestDigitsAreThoseOfStrconv(t *testing.T) {
@@ -27,24 +25,6 @@ func TestDigitsAreThoseOfStrconv(t *testing.T) {
 		e.Int("k:", v)
 		if want := "k:" + strconv.FormatInt(v, 10); string(e.buf) != want {
 			t.Errorf("have %s, want %s", e.buf, want)
-		}
-	}
-}
-
-func TestTimesAreThoseOfPackageTime(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	zero := time.FixedZone("somewhere", 0)
-	for range 10_000 {
-		nanoseconds := r.Uint64N(1e9)
-		nanoseconds -= nanoseconds % powers[r.IntN(10)]
-		at := time.Unix(r.Int64N(1<<39)-1<<37, int64(nanoseconds))
-		for _, at := range []time.Time{at.UTC(), at.In(zero), at.In(time.FixedZone("", 5400)), at.In(time.FixedZone("", -61))} {
-			var e Encoder
-			e.Time("", &at)
-			want, err := at.MarshalJSON()
-			if (err == nil) != (e.err == nil) || err == nil && string(e.buf) != string(want) {
-				t.Fatalf("%v: have %s, %v; want %s, %v", at, e.buf, e.err, want, err)
-			}
 		}
 	}
 }
