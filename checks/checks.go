@@ -15,6 +15,7 @@ import (
 	"github.com/restaq/restaq/checks/lossy"
 	"github.com/restaq/restaq/checks/nested"
 	"github.com/restaq/restaq/checks/recovered"
+	"github.com/restaq/restaq/checks/sideeffect"
 	"github.com/restaq/restaq/checks/wrongevent"
 )
 
@@ -26,6 +27,7 @@ func All() []*analysis.Analyzer {
 		lossy.Analyzer,
 		nested.Analyzer,
 		recovered.Analyzer,
+		sideeffect.Analyzer,
 		wrongevent.Analyzer,
 	}
 	return append(all, ignore.New(all))
