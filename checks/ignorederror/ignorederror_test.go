@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/restaq/restaq/checks/ignorederror"
-	"github.com/restaq/restaq/checks/internal/checktest"
+	"github.com/restaq/restaq/internal/checktest"
 )
 
 func Test(t *testing.T) { checktest.Run(t, ignorederror.Analyzer) }

@@ -3,7 +3,7 @@ package wrongevent_test
 import (
 	"testing"
 
-	"github.com/restaq/restaq/checks/internal/checktest"
+	"github.com/restaq/restaq/internal/checktest"
 	"github.com/restaq/restaq/checks/wrongevent"
 )
 

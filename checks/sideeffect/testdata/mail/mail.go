@@ -13,7 +13,9 @@ func (m *Mailer) Send(ctx context.Context, to string) error { // want Send:`Mail
 	return m.deliver(to)
 }
 
-func (m *Mailer) deliver(to string) error { return smtp.SendMail("localhost:25", nil, "a", []string{to}, nil) } // want deliver:`smtp\.SendMail`
+func (m *Mailer) deliver(to string) error { // want deliver:`smtp\.SendMail`
+	return smtp.SendMail("localhost:25", nil, "a", []string{to}, nil)
+}
 
 // Address is pure.
 func Address(name string) string { return name + "@example.com" }

@@ -15,9 +15,9 @@ import (
 
 	"example.com/mail"
 	"example.com/metrics"
-	restaq "github.com/restaq/restaq/runtime"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	restaq "github.com/restaq/restaq/runtime"
 )
 
 type Shop struct {
@@ -44,19 +44,19 @@ func (s *Shop) Paid(ctx context.Context, event restaq.Event) error { // want Pai
 	if err != nil {
 		return err
 	}
-	_, _ = s.client.Do(request)                    // want `^handler shop.Shop.Paid: does I/O outside a step, which every attempt repeats: Shop.Paid → http.Client.Do \(sideeffect\)\n\thint: do it in a function marked //restaq:step, and call its wrapper; or in restaq.Do$`
-	_, _ = s.doer.Do(request)                      // want `Shop.Paid → shop.Doer.Do \(`
-	_, _ = http.Get("http://localhost")            // want `→ http.Get \(`
-	_, _ = s.db.ExecContext(ctx, "delete from t")  // want `→ sql.DB.ExecContext \(`
-	_, _ = s.pool.Exec(ctx, "delete from t")       // want `→ pgxpool.Pool.Exec \(`
-	_ = s.tx.Commit(ctx)                           // want `→ pgx.Tx.Commit \(`
-	_, _ = os.ReadFile("price.txt")                // want `→ os.ReadFile \(`
-	_ = exec.Command("ls").Run()                   // want `→ exec.Cmd.Run \(`
-	_, _ = net.Dial("tcp", "localhost:1")          // want `→ net.Dial \(`
-	_ = filepath.Join("a", "b")                    // pure
-	_ = net.ParseIP("::1")                         // pure
-	_, _ = url.Parse("http://localhost")           // pure
-	_, _ = net.LookupHost(mail.Address("someone")) // want `→ net.LookupHost \(`
+	_, _ = s.client.Do(request)                     // want `^handler shop.Shop.Paid: does I/O outside a step, which every attempt repeats: Shop.Paid → http.Client.Do \(sideeffect\)\n\thint: do it in a function marked //restaq:step, and call its wrapper; or in restaq.Do$`
+	_, _ = s.doer.Do(request)                       // want `Shop.Paid → shop.Doer.Do \(`
+	_, _ = http.Get("http://localhost")             // want `→ http.Get \(`
+	_, _ = s.db.ExecContext(ctx, "delete from t")   // want `→ sql.DB.ExecContext \(`
+	_, _ = s.pool.Exec(ctx, "delete from t")        // want `→ pgxpool.Pool.Exec \(`
+	_ = s.tx.Commit(ctx)                            // want `→ pgx.Tx.Commit \(`
+	_, _ = os.ReadFile("price.txt")                 // want `→ os.ReadFile \(`
+	_ = exec.Command("ls").Run()                    // want `→ exec.Cmd.Run \(`
+	_, _ = net.Dial("tcp", "localhost:1")           // want `→ net.Dial \(`
+	_ = filepath.Join("a", "b")                     // pure
+	_ = net.ParseIP("::1")                          // pure
+	_, _ = url.Parse("http://localhost")            // pure
+	_, _ = net.LookupHost(mail.Address("someone"))  // want `→ net.LookupHost \(`
 	if err := s.mailer.Send(ctx, "a"); err != nil { // want `Shop.Paid → mail.Mailer.Send → Mailer.deliver → smtp.SendMail \(`
 		return err
 	}
