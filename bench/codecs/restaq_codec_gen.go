@@ -322,7 +322,7 @@ var _ struct {
 	Permissions               *twin.RepositoryPermissions `json:"permissions,omitempty"`
 	Public                    *bool                       `json:"public,omitempty"`
 	Organization              *string                     `json:"organization,omitempty"`
-	CustomProperties          map[string]json.RawMessage  `json:"custom_properties"`
+	CustomProperties          map[string]string           `json:"custom_properties"`
 } = twin.Repository{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -1597,102 +1597,102 @@ var _ struct {
 } = github.PullRequestRequestedReviewersItem{} // a field or tag changed: run go generate
 
 var _ struct {
-	ID                        int64                         `json:"id"`
-	NodeID                    string                        `json:"node_id"`
-	Name                      string                        `json:"name"`
-	FullName                  string                        `json:"full_name"`
-	Private                   bool                          `json:"private"`
-	Owner                     github.User                   `json:"owner"`
-	HTMLURL                   string                        `json:"html_url"`
-	Description               *string                       `json:"description"`
-	Fork                      bool                          `json:"fork"`
-	URL                       string                        `json:"url"`
-	ForksURL                  string                        `json:"forks_url"`
-	KeysURL                   string                        `json:"keys_url"`
-	CollaboratorsURL          string                        `json:"collaborators_url"`
-	TeamsURL                  string                        `json:"teams_url"`
-	HooksURL                  string                        `json:"hooks_url"`
-	IssueEventsURL            string                        `json:"issue_events_url"`
-	EventsURL                 string                        `json:"events_url"`
-	AssigneesURL              string                        `json:"assignees_url"`
-	BranchesURL               string                        `json:"branches_url"`
-	TagsURL                   string                        `json:"tags_url"`
-	BlobsURL                  string                        `json:"blobs_url"`
-	GitTagsURL                string                        `json:"git_tags_url"`
-	GitRefsURL                string                        `json:"git_refs_url"`
-	TreesURL                  string                        `json:"trees_url"`
-	StatusesURL               string                        `json:"statuses_url"`
-	LanguagesURL              string                        `json:"languages_url"`
-	StargazersURL             string                        `json:"stargazers_url"`
-	ContributorsURL           string                        `json:"contributors_url"`
-	SubscribersURL            string                        `json:"subscribers_url"`
-	SubscriptionURL           string                        `json:"subscription_url"`
-	CommitsURL                string                        `json:"commits_url"`
-	GitCommitsURL             string                        `json:"git_commits_url"`
-	CommentsURL               string                        `json:"comments_url"`
-	IssueCommentURL           string                        `json:"issue_comment_url"`
-	ContentsURL               string                        `json:"contents_url"`
-	CompareURL                string                        `json:"compare_url"`
-	MergesURL                 string                        `json:"merges_url"`
-	ArchiveURL                string                        `json:"archive_url"`
-	DownloadsURL              string                        `json:"downloads_url"`
-	IssuesURL                 string                        `json:"issues_url"`
-	PullsURL                  string                        `json:"pulls_url"`
-	MilestonesURL             string                        `json:"milestones_url"`
-	NotificationsURL          string                        `json:"notifications_url"`
-	LabelsURL                 string                        `json:"labels_url"`
-	ReleasesURL               string                        `json:"releases_url"`
-	DeploymentsURL            string                        `json:"deployments_url"`
-	CreatedAt                 payload.Time                  `json:"created_at"`
-	UpdatedAt                 payload.Time                  `json:"updated_at"`
-	PushedAt                  *payload.Time                 `json:"pushed_at"`
-	GitURL                    string                        `json:"git_url"`
-	SSHURL                    string                        `json:"ssh_url"`
-	CloneURL                  string                        `json:"clone_url"`
-	SvnURL                    string                        `json:"svn_url"`
-	Homepage                  *string                       `json:"homepage"`
-	Size                      int64                         `json:"size"`
-	StargazersCount           int64                         `json:"stargazers_count"`
-	WatchersCount             int64                         `json:"watchers_count"`
-	Language                  *string                       `json:"language"`
-	HasIssues                 bool                          `json:"has_issues"`
-	HasProjects               bool                          `json:"has_projects"`
-	HasDownloads              bool                          `json:"has_downloads"`
-	HasWiki                   bool                          `json:"has_wiki"`
-	HasPages                  bool                          `json:"has_pages"`
-	HasDiscussions            *bool                         `json:"has_discussions,omitempty"`
-	ForksCount                int64                         `json:"forks_count"`
-	MirrorURL                 *string                       `json:"mirror_url"`
-	Archived                  bool                          `json:"archived"`
-	Disabled                  *bool                         `json:"disabled,omitempty"`
-	OpenIssuesCount           int64                         `json:"open_issues_count"`
-	License                   *github.License               `json:"license"`
-	Forks                     int64                         `json:"forks"`
-	OpenIssues                int64                         `json:"open_issues"`
-	Watchers                  int64                         `json:"watchers"`
-	Stargazers                *int64                        `json:"stargazers,omitempty"`
-	DefaultBranch             string                        `json:"default_branch"`
-	AllowSquashMerge          *bool                         `json:"allow_squash_merge,omitempty"`
-	AllowMergeCommit          *bool                         `json:"allow_merge_commit,omitempty"`
-	AllowRebaseMerge          *bool                         `json:"allow_rebase_merge,omitempty"`
-	AllowAutoMerge            *bool                         `json:"allow_auto_merge,omitempty"`
-	AllowForking              *bool                         `json:"allow_forking,omitempty"`
-	AllowUpdateBranch         *bool                         `json:"allow_update_branch,omitempty"`
-	UseSquashPrTitleAsDefault *bool                         `json:"use_squash_pr_title_as_default,omitempty"`
-	SquashMergeCommitMessage  *string                       `json:"squash_merge_commit_message,omitempty"`
-	SquashMergeCommitTitle    *string                       `json:"squash_merge_commit_title,omitempty"`
-	MergeCommitMessage        *string                       `json:"merge_commit_message,omitempty"`
-	MergeCommitTitle          *string                       `json:"merge_commit_title,omitempty"`
-	IsTemplate                bool                          `json:"is_template"`
-	WebCommitSignoffRequired  bool                          `json:"web_commit_signoff_required"`
-	Topics                    []string                      `json:"topics"`
-	Visibility                github.RepositoryVisibility   `json:"visibility"`
-	DeleteBranchOnMerge       *bool                         `json:"delete_branch_on_merge,omitempty"`
-	MasterBranch              *string                       `json:"master_branch,omitempty"`
-	Permissions               *github.RepositoryPermissions `json:"permissions,omitempty"`
-	Public                    *bool                         `json:"public,omitempty"`
-	Organization              *string                       `json:"organization,omitempty"`
-	CustomProperties          map[string]json.RawMessage    `json:"custom_properties"`
+	ID                        int64                                `json:"id"`
+	NodeID                    string                               `json:"node_id"`
+	Name                      string                               `json:"name"`
+	FullName                  string                               `json:"full_name"`
+	Private                   bool                                 `json:"private"`
+	Owner                     github.User                          `json:"owner"`
+	HTMLURL                   string                               `json:"html_url"`
+	Description               *string                              `json:"description"`
+	Fork                      bool                                 `json:"fork"`
+	URL                       string                               `json:"url"`
+	ForksURL                  string                               `json:"forks_url"`
+	KeysURL                   string                               `json:"keys_url"`
+	CollaboratorsURL          string                               `json:"collaborators_url"`
+	TeamsURL                  string                               `json:"teams_url"`
+	HooksURL                  string                               `json:"hooks_url"`
+	IssueEventsURL            string                               `json:"issue_events_url"`
+	EventsURL                 string                               `json:"events_url"`
+	AssigneesURL              string                               `json:"assignees_url"`
+	BranchesURL               string                               `json:"branches_url"`
+	TagsURL                   string                               `json:"tags_url"`
+	BlobsURL                  string                               `json:"blobs_url"`
+	GitTagsURL                string                               `json:"git_tags_url"`
+	GitRefsURL                string                               `json:"git_refs_url"`
+	TreesURL                  string                               `json:"trees_url"`
+	StatusesURL               string                               `json:"statuses_url"`
+	LanguagesURL              string                               `json:"languages_url"`
+	StargazersURL             string                               `json:"stargazers_url"`
+	ContributorsURL           string                               `json:"contributors_url"`
+	SubscribersURL            string                               `json:"subscribers_url"`
+	SubscriptionURL           string                               `json:"subscription_url"`
+	CommitsURL                string                               `json:"commits_url"`
+	GitCommitsURL             string                               `json:"git_commits_url"`
+	CommentsURL               string                               `json:"comments_url"`
+	IssueCommentURL           string                               `json:"issue_comment_url"`
+	ContentsURL               string                               `json:"contents_url"`
+	CompareURL                string                               `json:"compare_url"`
+	MergesURL                 string                               `json:"merges_url"`
+	ArchiveURL                string                               `json:"archive_url"`
+	DownloadsURL              string                               `json:"downloads_url"`
+	IssuesURL                 string                               `json:"issues_url"`
+	PullsURL                  string                               `json:"pulls_url"`
+	MilestonesURL             string                               `json:"milestones_url"`
+	NotificationsURL          string                               `json:"notifications_url"`
+	LabelsURL                 string                               `json:"labels_url"`
+	ReleasesURL               string                               `json:"releases_url"`
+	DeploymentsURL            string                               `json:"deployments_url"`
+	CreatedAt                 payload.Time                         `json:"created_at"`
+	UpdatedAt                 payload.Time                         `json:"updated_at"`
+	PushedAt                  *payload.Time                        `json:"pushed_at"`
+	GitURL                    string                               `json:"git_url"`
+	SSHURL                    string                               `json:"ssh_url"`
+	CloneURL                  string                               `json:"clone_url"`
+	SvnURL                    string                               `json:"svn_url"`
+	Homepage                  *string                              `json:"homepage"`
+	Size                      int64                                `json:"size"`
+	StargazersCount           int64                                `json:"stargazers_count"`
+	WatchersCount             int64                                `json:"watchers_count"`
+	Language                  *string                              `json:"language"`
+	HasIssues                 bool                                 `json:"has_issues"`
+	HasProjects               bool                                 `json:"has_projects"`
+	HasDownloads              bool                                 `json:"has_downloads"`
+	HasWiki                   bool                                 `json:"has_wiki"`
+	HasPages                  bool                                 `json:"has_pages"`
+	HasDiscussions            *bool                                `json:"has_discussions,omitempty"`
+	ForksCount                int64                                `json:"forks_count"`
+	MirrorURL                 *string                              `json:"mirror_url"`
+	Archived                  bool                                 `json:"archived"`
+	Disabled                  *bool                                `json:"disabled,omitempty"`
+	OpenIssuesCount           int64                                `json:"open_issues_count"`
+	License                   *github.License                      `json:"license"`
+	Forks                     int64                                `json:"forks"`
+	OpenIssues                int64                                `json:"open_issues"`
+	Watchers                  int64                                `json:"watchers"`
+	Stargazers                *int64                               `json:"stargazers,omitempty"`
+	DefaultBranch             string                               `json:"default_branch"`
+	AllowSquashMerge          *bool                                `json:"allow_squash_merge,omitempty"`
+	AllowMergeCommit          *bool                                `json:"allow_merge_commit,omitempty"`
+	AllowRebaseMerge          *bool                                `json:"allow_rebase_merge,omitempty"`
+	AllowAutoMerge            *bool                                `json:"allow_auto_merge,omitempty"`
+	AllowForking              *bool                                `json:"allow_forking,omitempty"`
+	AllowUpdateBranch         *bool                                `json:"allow_update_branch,omitempty"`
+	UseSquashPrTitleAsDefault *bool                                `json:"use_squash_pr_title_as_default,omitempty"`
+	SquashMergeCommitMessage  *string                              `json:"squash_merge_commit_message,omitempty"`
+	SquashMergeCommitTitle    *string                              `json:"squash_merge_commit_title,omitempty"`
+	MergeCommitMessage        *string                              `json:"merge_commit_message,omitempty"`
+	MergeCommitTitle          *string                              `json:"merge_commit_title,omitempty"`
+	IsTemplate                bool                                 `json:"is_template"`
+	WebCommitSignoffRequired  bool                                 `json:"web_commit_signoff_required"`
+	Topics                    []string                             `json:"topics"`
+	Visibility                github.RepositoryVisibility          `json:"visibility"`
+	DeleteBranchOnMerge       *bool                                `json:"delete_branch_on_merge,omitempty"`
+	MasterBranch              *string                              `json:"master_branch,omitempty"`
+	Permissions               *github.RepositoryPermissions        `json:"permissions,omitempty"`
+	Public                    *bool                                `json:"public,omitempty"`
+	Organization              *string                              `json:"organization,omitempty"`
+	CustomProperties          map[string]payload.OneOrMany[string] `json:"custom_properties"`
 } = github.Repository{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -3520,7 +3520,7 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeGithubRepositoryPermissions)
 	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
 	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
-	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeRaw)
+	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, payload.EncodeValue)
 	e.Close(start)
 }
 
@@ -3720,7 +3720,7 @@ func decodeGithubRepository(d *codec.Decoder, v *github.Repository) {
 		case 94:
 			codec.DecodePointer(d, &v.Organization, codec.DecodeString)
 		case 95:
-			codec.DecodeMap(d, &v.CustomProperties, codec.DecodeRaw)
+			codec.DecodeMap(d, &v.CustomProperties, payload.DecodeValue)
 		}
 	}
 }
@@ -8586,7 +8586,7 @@ func encodeTwinRepository(e *codec.Encoder, key string, v *twin.Repository) {
 	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeTwinRepositoryPermissions)
 	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
 	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
-	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeRaw)
+	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeString)
 	e.Close(start)
 }
 
@@ -8786,7 +8786,7 @@ func decodeTwinRepository(d *codec.Decoder, v *twin.Repository) {
 		case 94:
 			codec.DecodePointer(d, &v.Organization, codec.DecodeString)
 		case 95:
-			codec.DecodeMap(d, &v.CustomProperties, codec.DecodeRaw)
+			codec.DecodeMap(d, &v.CustomProperties, codec.DecodeString)
 		}
 	}
 }
