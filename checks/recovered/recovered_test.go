@@ -3,8 +3,8 @@ package recovered_test
 import (
 	"testing"
 
-	"github.com/restaq/restaq/internal/checktest"
 	"github.com/restaq/restaq/checks/recovered"
+	"github.com/restaq/restaq/internal/checktest"
 )
 
 func Test(t *testing.T) { checktest.Run(t, recovered.Analyzer) }
