@@ -32,6 +32,18 @@ type Observer interface {
 
 	// Store sees a call of one of the Store's methods, by its name.
 	Store(ctx context.Context, method string) func(err error)
+
+	// Commit sees a commit of the store, if that is a Committer, with the
+	// number of writes that share it.
+	Commit(writes int)
+}
+
+// A Committer lets writes that are made at once share a commit, and says how
+// many. It is an optional ability of a [Store].
+type Committer interface {
+	// SeeCommits has fn called with the number of writes of each commit. It is
+	// called before anything is written, by New if there is an Observer.
+	SeeCommits(fn func(writes int))
 }
 
 // Hooks are functions of the program's own that are called after something
@@ -105,6 +117,10 @@ type StepStart struct {
 	Step      string // its name, without the key
 	Record    string // its name with the key
 	Func      string // the function, qualified by its package
+
+	// Recorded says that an earlier attempt recorded the step: its function
+	// will not run.
+	Recorded bool
 }
 
 // StepEnd is a call of a step that has ended.
@@ -129,6 +145,7 @@ func (unseen) Step(ctx context.Context, _ *StepStart) (context.Context, func(*St
 	return ctx, func(*StepEnd) {}
 }
 func (unseen) Store(context.Context, string) func(error) { return func(error) {} }
+func (unseen) Commit(int)                                {}
 
 // call calls a hook or an observer, whose panic is its own affair.
 func (rt *Runtime) call(what string, fn func()) {

@@ -18,10 +18,11 @@ import (
 
 // sight is an observer and a set of hooks that note what they are told.
 type sight struct {
-	mu     sync.Mutex
-	lines  []string
-	store  map[string]int
-	panics bool // each call panics
+	mu      sync.Mutex
+	lines   []string
+	store   map[string]int
+	commits int  // writes that commits held
+	panics  bool // each call panics
 }
 
 type sightKey struct{}
@@ -66,6 +67,12 @@ func (s *sight) Store(_ context.Context, method string) func(error) {
 		}
 		s.store[method]++
 	}
+}
+
+func (s *sight) Commit(writes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commits += writes
 }
 
 func (s *sight) hooks() restaq.Hooks {
@@ -150,6 +157,25 @@ func TestObserverAndHooksSeeWhatHappens(t *testing.T) {
 	if _, work := s.take(); !slices.Equal(work, []string{"refused stripe 405", "hook: refused 405"}) {
 		t.Errorf("of the refusal: %q", work)
 	}
+}
+
+func TestCommitsAreSeen(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		store := open()
+		if _, ok := store.(restaq.Committer); !ok {
+			return // package memory commits nothing
+		}
+		s := &sight{}
+		cfg := quick()
+		cfg.Observer = s
+		rt, _ := start(t, store, cfg, on("h", func(context.Context, restaq.Event) error { return nil }))
+		wait(t, rt, deliver(t, rt, newEvent()).ID, "completed")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.commits < 2 {
+			t.Errorf("commits of %d writes seen, want those of a delivery and of an outcome", s.commits)
+		}
+	})
 }
 
 func TestAPanicInAnObserverOrHookGoesNoFurther(t *testing.T) {

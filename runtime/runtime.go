@@ -69,6 +69,9 @@ func New(store Store, cfg Config) (*Runtime, error) {
 		rt.cfg.Observer, rt.unseen = unseen{}, true
 	} else {
 		rt.store = observed{store, rt}
+		if c, ok := store.(Committer); ok {
+			c.SeeCommits(func(writes int) { rt.call("observer", func() { cfg.Observer.Commit(writes) }) })
+		}
 	}
 	rt.meterStore, _ = store.(Meter)
 	rt.owner = rt.newID()

@@ -63,7 +63,7 @@ func (a *attempt) observeStep(ctx context.Context, r *stepRun) (inner context.Co
 	begun := time.Now()
 	end := &StepEnd{StepStart: StepStart{
 		Execution: a.lease.Execution, Handler: a.handler.name, Attempt: a.lease.Attempt,
-		Step: r.call.Name, Record: r.name(), Func: r.call.Func,
+		Step: r.call.Name, Record: r.name(), Func: r.call.Func, Recorded: a.past.records[r.name()] != nil,
 	}}
 	inner, observed := ctx, func(*StepEnd) {}
 	a.rt.call("observer", func() { inner, observed = a.rt.cfg.Observer.Step(ctx, &end.StepStart) })

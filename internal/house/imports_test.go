@@ -80,6 +80,7 @@ var table = []Rule{
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
 	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec"}},
+	{Tree: "./runtime/otel", May: []string{"./runtime", "go.opentelemetry.io/otel/..."}, TestsMay: []string{"./runtime/sqlite", "./runtime/webhook"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
 	{Tree: "./cmd/restaq", May: []string{
 		"./runtime", "./runtime/postgres", "./runtime/sqlite", "github.com/spf13/cobra",
@@ -89,6 +90,9 @@ var table = []Rule{
 	{Tree: "./schemas"}, // the schemas themselves, for the generator
 	{Tree: "./schemas/...", May: []string{"./runtime/payload", "./runtime/validate"}},
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
+	{Tree: "./examples/metrics", May: []string{
+		"./runtime/...", "go.opentelemetry.io/otel/...", "github.com/prometheus/client_golang/...",
+	}, TestsMay: []string{"go.yaml.in/yaml/v4"}},
 
 	// Test support, of neither half.
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},

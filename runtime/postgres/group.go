@@ -30,6 +30,7 @@ const (
 type group struct {
 	lanes  int
 	commit func(ctx context.Context, calls []*call)
+	seen   func(calls int) // what a commit holds; nil if nobody wants to know
 
 	// reading is held while a commit reads what calls point to, and to leave.
 	reading sync.RWMutex
@@ -96,7 +97,7 @@ func (g *group) do(ctx context.Context, c *call) error {
 		g.busy++
 		g.mu.Unlock()
 		defer g.next()
-		g.commit(ctx, []*call{c})
+		g.run(ctx, []*call{c})
 		return c.err
 	}
 	if c.done == nil {
@@ -133,12 +134,20 @@ func (g *group) read(calls []*call, build func(calls []*call)) {
 	build(calls)
 }
 
+// run commits calls.
+func (g *group) run(ctx context.Context, calls []*call) {
+	if g.seen != nil {
+		g.seen(len(calls))
+	}
+	g.commit(ctx, calls)
+}
+
 // next frees a lane, or has it go on with what has queued up.
 func (g *group) next() {
 	if calls := g.take(); calls != nil {
 		go func() {
 			for calls != nil {
-				g.commit(context.Background(), calls)
+				g.run(context.Background(), calls)
 				for _, c := range calls {
 					c.done <- struct{}{}
 				}

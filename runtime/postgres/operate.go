@@ -15,6 +15,9 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
+// SeeCommits has fn told how many calls each commit holds.
+func (s *Store) SeeCommits(fn func(writes int)) { s.writes.seen = fn }
+
 // addCountsSQL adds counts in the order of their keys, so that processes whose
 // minute ends at once wait for each other one way round. The rows of one
 // statement have distinct keys.

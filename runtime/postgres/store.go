@@ -90,6 +90,7 @@ var (
 	_ restaq.Counter   = (*Store)(nil)
 	_ restaq.Meter     = (*Store)(nil)
 	_ restaq.Auditor   = (*Store)(nil)
+	_ restaq.Committer = (*Store)(nil)
 )
 
 // Open connects to the database at url and brings the schema restaq up to

@@ -10,6 +10,9 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 )
 
+// SeeCommits has fn told how many writes each commit holds.
+func (s *Store) SeeCommits(fn func(writes int)) { s.writer.seen.Store(&fn) }
+
 // AddCounts adds to the counts of their minutes.
 func (s *Store) AddCounts(ctx context.Context, counts []restaq.Count, keep time.Duration) error {
 	err := s.writer.do(ctx, func(tx *tx) error {

@@ -28,6 +28,8 @@ type writer struct {
 	// patience is how long to wait for another process; tests shorten it.
 	patience atomic.Int64
 
+	seen atomic.Pointer[func(jobs int)] // told what a commit holds
+
 	mu     sync.Mutex
 	queue  []*job        // under mu
 	closed bool          // under mu
@@ -200,6 +202,9 @@ func (w *writer) close() error {
 
 // commit runs jobs and answers their callers.
 func (w *writer) commit(jobs []*job) {
+	if seen := w.seen.Load(); seen != nil {
+		(*seen)(len(jobs))
+	}
 	w.together(jobs)
 	for _, j := range jobs {
 		j.done <- struct{}{}
