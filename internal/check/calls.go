@@ -12,9 +12,7 @@ import (
 	"github.com/restaq/restaq/internal/marker"
 )
 
-// graph is who calls whom in a package. Wrappers are not declared in what was
-// loaded; a name that is none of the user's and ends in Step behind the name of
-// a step is one.
+// graph is who calls whom in a package.
 type graph struct {
 	*checker
 	decls    map[*types.Func]*ast.FuncDecl
@@ -88,35 +86,8 @@ func (g *graph) declare(decl ast.Decl) {
 // target resolves a function-valued expression: to a function of the package,
 // or to the wrapper of a step.
 func (g *graph) target(x ast.Expr) (fn *types.Func, step *marked) {
-	x = ast.Unparen(x)
-	switch generic := x.(type) {
-	case *ast.IndexExpr:
-		x = generic.X
-	case *ast.IndexListExpr:
-		x = generic.X
-	}
-	switch x := x.(type) {
-	case *ast.Ident:
-		obj := g.src.Info.Uses[x]
-		if fn, ok := obj.(*types.Func); ok {
-			return fn.Origin(), nil
-		}
-		if base, ok := strings.CutSuffix(x.Name, "Step"); ok && obj == nil {
-			fn, _ := g.src.Types.Scope().Lookup(base).(*types.Func)
-			return nil, g.steps[fn]
-		}
-	case *ast.SelectorExpr:
-		if fn, ok := g.src.Info.Uses[x.Sel].(*types.Func); ok {
-			return fn.Origin(), nil
-		}
-		base, ok := strings.CutSuffix(x.Sel.Name, "Step")
-		if t := g.src.Info.TypeOf(x.X); ok && t != nil && g.src.Info.Uses[x.Sel] == nil {
-			obj, _, _ := types.LookupFieldOrMethod(t, true, g.src.Types, base)
-			fn, _ := obj.(*types.Func)
-			return nil, g.steps[fn]
-		}
-	}
-	return nil, nil
+	fn, wrapped := g.src.Callee(x)
+	return fn, g.steps[wrapped]
 }
 
 // edge is a mention of something in a function, or in what a variable begins
