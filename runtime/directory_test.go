@@ -19,7 +19,11 @@ func TestTheStoreIsToldOfHandlersTheirStepsAndTheirGraph(t *testing.T) {
 
 		store := open()
 		rt := receive(t, store, quick(), ordered, pay.Bind(struct{}{}), send.Bind(struct{}{}))
-		if err := rt.Register(on("shop.Other", handle)); err != nil {
+		// Generated code hands the graphs of a package on as one text.
+		other, unknown := on("shop.Other", handle), on("shop.Unknown", handle)
+		other.Graph = `{"//": "…", "handlers": {"shop.Ordered": 1, "shop.Other": {"flow": [ ]}}}`
+		unknown.Graph = other.Graph
+		if err := rt.Register(other, unknown); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := rt.Deliver(t.Context(), newEvent()); err != nil {
@@ -40,7 +44,8 @@ func TestTheStoreIsToldOfHandlersTheirStepsAndTheirGraph(t *testing.T) {
 				},
 				Graph: []byte(`{"steps":["pay","send"]}`),
 			}},
-			{Name: "shop.Other", Events: []string{"acme.order.created"}},
+			{Name: "shop.Other", Events: []string{"acme.order.created"}, HandlerDetail: restaq.HandlerDetail{Graph: []byte(`{"flow":[]}`)}},
+			{Name: "shop.Unknown", Events: []string{"acme.order.created"}},
 		}
 		if !reflect.DeepEqual(all, want) {
 			t.Errorf("the store knows\n%+v, want\n%+v", all, want)

@@ -2,7 +2,6 @@ package restaq
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -51,8 +50,9 @@ type Handler[E any] struct {
 	// Config.DeadBlocksKey says so. An empty key is none.
 	Order func(event E) string
 
-	// Graph is the order of the handler's steps as the generator found it, as
-	// JSON, for tools; "" for none.
+	// Graph is what the handler does, step by step, as the generator found it,
+	// for tools: the JSON of package graph, or a restaq.graph.json in which the
+	// handler is found by its name. "" for none.
 	Graph string
 }
 
@@ -86,9 +86,13 @@ func (h Handler[E]) register(r *registry) error {
 		}
 		return e, nil, err
 	}
+	graph, err := r.graph(h.Name, h.Graph)
+	if err != nil {
+		return fmt.Errorf("handler %q: graph: %w", h.Name, err)
+	}
 	erased := &handler{
 		name: h.Name, events: h.Events, attempts: h.Attempts, backoff: h.Backoff, timeout: h.Timeout,
-		detail: HandlerDetail{Graph: json.RawMessage(h.Graph)},
+		detail: HandlerDetail{Graph: graph},
 		prepare: func(event *Event) (func(ctx context.Context) error, error) {
 			e, beyond, err := decode(event)
 			if err != nil {
@@ -141,9 +145,6 @@ func (h *Handler[E]) validate() error {
 	if err := h.Backoff.validate(); err != nil {
 		return fmt.Errorf("backoff: %w", err)
 	}
-	if h.Graph != "" && !json.Valid([]byte(h.Graph)) {
-		return errors.New("graph: is no JSON")
-	}
 	return nil
 }
 
@@ -162,11 +163,12 @@ type registry struct {
 	handlers map[string]*handler
 	names    []string // of handlers, in order of registration
 	steps    map[string]*stepPart
+	graphs   graphs
 }
 
 // clone returns a copy that can be changed apart.
 func (r *registry) clone() registry {
-	return registry{handlers: maps.Clone(r.handlers), names: slices.Clone(r.names), steps: maps.Clone(r.steps)}
+	return registry{handlers: maps.Clone(r.handlers), names: slices.Clone(r.names), steps: maps.Clone(r.steps), graphs: r.graphs}
 }
 
 // infos returns what a store remembers of the handlers.

@@ -16,6 +16,9 @@ const (
 	WrapperFile = "restaq_gen.go"
 	CodecFile   = "restaq_codec_gen.go"
 	FuzzFile    = "restaq_fuzz_test.go"
+
+	// GraphFile is embedded by restaq_gen.go in a package that has handlers.
+	GraphFile = "restaq.graph.json"
 )
 
 const (
@@ -63,6 +66,9 @@ type OutputShape struct {
 //
 //	const OrderShippedType = …
 //
+//	//go:embed restaq.graph.json
+//	var restaqGraph string
+//
 //	func (b *Billing) RegisterHandlers(rt *restaq.Runtime) error { … }
 //
 //	func (b *Billing) sendReceiptStep(…) error { … }
@@ -73,6 +79,7 @@ type OutputShape struct {
 func Wrappers(in Input) ([]byte, error) {
 	f := newFile(in)
 	f.constants()
+	f.embedGraph()
 	for _, g := range in.Package.Groups {
 		f.register(g)
 	}
@@ -121,6 +128,8 @@ type file struct {
 	plan    *coding.Plan
 	imports map[string]string // import path: name
 	avoid   map[string]bool   // names that no import may have
+
+	graph string // the variable that holds GraphFile
 
 	expands func(*types.Alias) bool // in guards: whether an alias is written out
 }

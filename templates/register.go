@@ -82,6 +82,7 @@ func boundReceiver(g *model.Group, s *model.Step) *jen.Statement {
 //		Attempts: 20,
 //		Func:     b.ChargeSucceeded,
 //		Decode:   codec.EventReader(decodeStripeChargeSucceeded),
+//		Graph:    restaqGraph,
 //	}
 func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	elements := []jen.Code{
@@ -104,6 +105,7 @@ func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	if h.Order != nil {
 		elements = append(elements, element("Order", f.order(h)))
 	}
+	elements = append(elements, element("Graph", jen.Id(f.graph)))
 	return literal(f.runtime("Handler").Types(f.goType(h.Event)), elements)
 }
 

@@ -4,6 +4,7 @@ package workflow
 
 import (
 	"context"
+	_ "embed"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
@@ -11,6 +12,9 @@ import (
 
 // OrderType is the event type whose payload is Order.
 const OrderType = "bench.order.placed"
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds s's handlers and steps to rt.
 func (s *Shop) RegisterHandlers(rt *restaq.Runtime) error {
@@ -20,6 +24,7 @@ func (s *Shop) RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{OrderType},
 			Func:   s.OrderPlaced,
 			Decode: codec.EventReader(decodeOrder),
+			Graph:  restaqGraph,
 		},
 		reserveDef.Bind(s),
 		chargeDef.Bind(s),

@@ -14,6 +14,7 @@ Usage:
 	restaqgen check [flags] [packages]  print a diff of what is not up to date, and fail if there is one
 	restaqgen events [flags]            make a Go package of a provider's JSON Schemas
 	restaqgen schema [flags] [packages] print JSON Schemas of //restaq:event structs and of steps
+	restaqgen graph [flags] [packages]  draw what handlers do, step by step
 	restaqgen help [markers]            print this, or the table of markers
 	restaqgen version                   print the version
 
@@ -42,6 +43,13 @@ Flags for events:
 With -out alone it does again what restaq.events.json in DIR says it did before.
 
 Flags for schema: -out DIR to write files instead of printing; -n, -json, -tags and -C as above.
+
+Flags for graph:
+
+	-format F      mermaid (default), dot, svg or json
+	-o FILE        write a file; its ending says the format
+	-handler NAME  draw this handler alone
+	-tags, -C dir  as above
 
 Exit status: 0 done or up to date, 1 problems or not up to date, 2 wrong usage.
 `

@@ -7,6 +7,7 @@
 //	restaqgen check [flags] [packages]
 //	restaqgen events -provider P [-in FILE|DIR] [-only TYPES] -out DIR [-package NAME] [-report]
 //	restaqgen schema [flags] [packages]
+//	restaqgen graph [-format mermaid|dot|svg|json] [-o FILE] [-handler NAME] [packages]
 //	restaqgen help [markers]
 //	restaqgen version
 //
@@ -26,6 +27,8 @@
 //	restaq_codec_gen.go  codecs, and guards that stop compiling when the source
 //	                     has changed and was not generated again
 //	restaq.lock.json     shapes of the steps' outputs; commit it
+//	restaq.graph.json    what the handlers do, step by step, which restaq_gen.go
+//	                     embeds for tools
 //
 // A package without markers gets none of them, and loses those that restaqgen
 // wrote. A file that a person wrote is never touched. Files that need no change
@@ -74,6 +77,14 @@
 // and of the inputs and outputs of steps, as one JSON object. With -out DIR it
 // writes DIR/PROVIDER/TYPE.json for each event type, as events reads them, and
 // DIR/restaq.steps.json. It takes -n, -json, -tags and -C, too.
+//
+// # Graphs
+//
+// Graph draws what handlers do, from their source: steps in their order, branches,
+// loops, early returns. It prints a flowchart for Mermaid, or in another format:
+// dot for Graphviz, svg for a picture that needs nothing else, json for tools.
+// With -o it writes a file, whose ending says the format. Handler is the one
+// handler to draw, by its name. It takes -tags and -C, too.
 package main
 
 import (
@@ -105,6 +116,8 @@ func run(args []string, p process) int {
 		return p.events(args[1:])
 	case "schema":
 		return p.schema(args[1:])
+	case "graph":
+		return p.graph(args[1:])
 	case "version":
 		return p.version(args[1:])
 	case "help":
@@ -114,7 +127,7 @@ func run(args []string, p process) int {
 	if status == statusOK {
 		return status
 	}
-	verbs := []string{"check", "events", "help", "schema", "version"}
+	verbs := []string{"check", "events", "graph", "help", "schema", "version"}
 	late := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(verbs, arg) })
 	if near := marker.Nearest(verb, verbs); near != "" {
 		p.say("did you mean the verb %s?", near)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
@@ -14,6 +15,9 @@ import (
 // ReleaseApprovedType is the event type whose payload is ReleaseApproved.
 const ReleaseApprovedType = "desk.release.approved"
 
+//go:embed restaq.graph.json
+var restaqGraph string
+
 // RegisterHandlers adds the package's handlers and steps to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
 	return rt.Register(
@@ -22,23 +26,27 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{github.PushEventType},
 			Func:   pushed,
 			Decode: codec.EventReader(decodeGithubPushEvent),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[github.PullRequestClosed]{
 			Name:   "ship.pullRequestClosed",
 			Events: []string{github.PullRequestClosedType},
 			Func:   pullRequestClosed,
 			Decode: codec.EventReader(decodeGithubPullRequestClosed),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[ReleaseApproved]{
 			Name:   "ship.releaseApproved",
 			Events: []string{ReleaseApprovedType},
 			Func:   releaseApproved,
 			Decode: codec.EventReader(decodeReleaseApproved),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[restaq.Event]{
 			Name:   "ship.journal",
 			Events: []string{"github.*", "desk.*"},
 			Func:   journal,
+			Graph:  restaqGraph,
 		},
 		linkIssuesDef.Bind(struct{}{}),
 		buildImageDef.Bind(struct{}{}),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/restaq/restaq/internal/check"
+	"github.com/restaq/restaq/internal/graph"
 	"github.com/restaq/restaq/internal/load"
 	"github.com/restaq/restaq/internal/lock"
 	"github.com/restaq/restaq/internal/model"
@@ -46,8 +47,8 @@ func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.
 	packages, more := check.Packages(loaded.Packages, loaded.Dependencies)
 	problems = append(problems, more...)
 	result := Result{Loaded: loaded}
-	for _, p := range packages {
-		problems = append(problems, result.add(p, fuzz)...)
+	for i, p := range packages {
+		problems = append(problems, result.add(p, loaded.Packages[i], fuzz)...)
 	}
 	if problems.Sort(); len(problems) > 0 {
 		return Result{Notes: result.Notes}, problems
@@ -55,8 +56,8 @@ func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.
 	return result, nil
 }
 
-// add generates for one package.
-func (r *Result) add(p *model.Package, fuzz bool) problem.List {
+// add generates for one package, which was built from source.
+func (r *Result) add(p *model.Package, source *model.Source, fuzz bool) problem.List {
 	file := func(name string, content []byte) {
 		r.Files = append(r.Files, output.File{Path: filepath.Join(p.Dir, name), Content: content})
 	}
@@ -65,6 +66,7 @@ func (r *Result) add(p *model.Package, fuzz bool) problem.List {
 		file(templates.CodecFile, nil)
 		file(templates.FuzzFile, nil)
 		file(lock.Name, nil)
+		file(graph.Name, nil)
 		return nil
 	}
 	shapes, problems := r.shapes(p)
@@ -77,13 +79,15 @@ func (r *Result) add(p *model.Package, fuzz bool) problem.List {
 	codecs, err2 := templates.Codecs(in)
 	test, err3 := fuzzTest(in, fuzz)
 	record, err4 := shapes.encode()
-	if err := errors.Join(err, err2, err3, err4); err != nil {
+	flow, err5 := graph.Of(p, source).Encode()
+	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 		return problem.List{{Subject: "package " + p.Path, Reason: err.Error()}}
 	}
 	file(templates.WrapperFile, wrappers)
 	file(templates.CodecFile, codecs)
 	file(templates.FuzzFile, test)
 	file(lock.Name, record)
+	file(graph.Name, flow)
 	for _, c := range in.Plan.Delegated() {
 		name := types.TypeString(c.Type, (*types.Package).Name)
 		r.Delegated = append(r.Delegated, fmt.Sprintf("package %s: %s is left to encoding/json: %s", p.Path, name, c.Why))

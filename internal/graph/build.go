@@ -83,7 +83,7 @@ func newBuilder(p *model.Package, source *model.Source) *builder {
 // handler returns what a handler does.
 func (b *builder) handler(h *model.Handler) *Handler {
 	b.size, b.called = 0, map[string]Step{}
-	g := &Handler{Attempts: h.Attempts, Backoff: interval(h.Backoff.Min, h.Backoff.Max), Timeout: duration(h.Timeout), Flow: []*Node{}}
+	g := &Handler{Version: Version, Attempts: h.Attempts, Backoff: interval(h.Backoff.Min, h.Backoff.Max), Timeout: duration(h.Timeout), Flow: []*Node{}}
 	for _, e := range h.Events {
 		g.Events = append(g.Events, e.Type)
 	}

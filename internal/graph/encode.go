@@ -16,9 +16,8 @@ func (g *Graph) Encode() ([]byte, error) {
 	}
 	return encode(struct {
 		Explanation string              `json:"//"`
-		Version     int                 `json:"version"`
 		Handlers    map[string]*Handler `json:"handlers"`
-	}{explanation, Version, g.Handlers})
+	}{explanation, g.Handlers})
 }
 
 // JSON returns the graphs of several packages as one JSON object.
@@ -32,9 +31,8 @@ func JSON(graphs []*Graph) ([]byte, error) {
 		}
 	}
 	return encode(struct {
-		Version  int            `json:"version"`
 		Packages map[string]any `json:"packages"`
-	}{Version, packages})
+	}{packages})
 }
 
 func encode(v any) ([]byte, error) {

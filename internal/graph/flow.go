@@ -64,10 +64,7 @@ func flowOf(name string, h *Handler) *flow {
 // startLines are what is said of a handler below its name.
 func startLines(h *Handler) []string {
 	lines := slices.Clone(h.Events)
-	if options := optionText(h.Order, "order", h.Attempts, h.Backoff, h.Timeout); len(options) > 0 {
-		lines = append(lines, strings.Join(options, " · "))
-	}
-	return lines
+	return append(lines, packed(optionText(h.Order, "order", h.Attempts, h.Backoff, h.Timeout))...)
 }
 
 // stepLines are what is said of a step below its name.
@@ -79,10 +76,7 @@ func stepLines(s Step) []string {
 	if s.Tx != "" {
 		options = append(options, "in "+s.Tx)
 	}
-	if len(options) == 0 {
-		return nil
-	}
-	return []string{strings.Join(options, " · ")}
+	return packed(options)
 }
 
 // laying lays out one flow.

@@ -18,8 +18,9 @@ import (
 // Name is the file that holds a package's graph.
 const Name = "restaq.graph.json"
 
-// Version is the version of the file's format. It is raised when a reader of
-// the version before would misread the file.
+// Version is the version of the format, which each handler's graph carries, for
+// stores keep them singly. It is raised when a reader of the version before
+// would misread a graph.
 const Version = 1
 
 // Graph is what the handlers of a package do.
@@ -32,6 +33,8 @@ type Graph struct {
 
 // Handler is what one handler does.
 type Handler struct {
+	// Version is that of the format: [Version].
+	Version int `json:"version"`
 	// Events are the event types, in the order of the marker.
 	Events []string `json:"events"`
 	// Order, Attempts, Backoff and Timeout are the handler's options as in its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Sizes of texts, in pixels.
@@ -13,6 +14,9 @@ const (
 	small      = 11
 	lineHeight = 15
 )
+
+// longestLine is how many characters a line has before the text goes on below.
+const longestLine = 40
 
 // row is how wide a picture of several handlers becomes before it goes on below.
 const row = 1400
@@ -209,16 +213,15 @@ func textsWidth(lines []string, size int) int {
 	return width
 }
 
-// wrap breaks a text at spaces into lines of some 40 characters.
+// wrap breaks a text at spaces into lines of [longestLine] characters.
 func wrap(s string) []string {
-	const longest = 40
 	var lines []string
 	line := ""
 	for word := range strings.SplitSeq(s, " ") {
 		switch {
 		case line == "":
 			line = word
-		case len([]rune(line))+1+len([]rune(word)) > longest:
+		case utf8.RuneCountInString(line+word) >= longestLine:
 			lines = append(lines, line)
 			line = word
 		default:

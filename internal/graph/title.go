@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // What drawings say in words.
@@ -89,4 +90,18 @@ func returnTitle(n *Node) (title string, fails bool) {
 		return "returns " + n.Text, false
 	}
 	return "return", false
+}
+
+// packed puts options into lines of some 40 characters.
+func packed(options []string) []string {
+	var lines []string
+	for _, option := range options {
+		last := len(lines) - 1
+		if last >= 0 && utf8.RuneCountInString(lines[last]+option) < longestLine {
+			lines[last] += " · " + option
+		} else {
+			lines = append(lines, option)
+		}
+	}
+	return lines
 }

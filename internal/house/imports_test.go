@@ -29,11 +29,12 @@ var table = []Rule{
 
 	// The generator: a straight line from packages to files.
 	{Tree: "./cmd/restaqgen", May: []string{
-		"./checks", "./internal/analyze", "./internal/events", "./internal/generate", "./internal/load", "./internal/marker", "./internal/output",
+		"./checks", "./internal/analyze", "./internal/events", "./internal/generate", "./internal/graph", "./internal/load",
+		"./internal/marker", "./internal/output",
 		"./internal/problem", "./internal/schema", "./schemas",
 	}},
 	{Tree: "./internal/generate", May: []string{
-		"./internal/check", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
+		"./internal/check", "./internal/graph", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
 		"./internal/problem", "./internal/shape", "./templates",
 	}, TestsMay: []string{"./internal/events"}},
 	{Tree: "./internal/problem"},
@@ -45,6 +46,7 @@ var table = []Rule{
 	{Tree: "./internal/check", May: []string{
 		"./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
 	}, TestsMay: []string{"./internal/load"}},
+	{Tree: "./internal/graph", May: []string{"./internal/marker", "./internal/model", "./internal/naming"}, TestsMay: []string{"./internal/check", "./internal/load", "./runtime/graph"}},
 	{Tree: "./internal/eventtype", May: []string{"./internal/marker", "./internal/model"}},
 	{Tree: "./internal/jsonform", May: []string{"./internal/shape"}},
 	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
@@ -74,6 +76,7 @@ var table = []Rule{
 	{Tree: "./runtime/codec/codectest", May: []string{"./runtime/codec"}},
 	{Tree: "./runtime/codec/codectest/corpus/...", May: []string{"./runtime/..."}}, // as users write programs
 	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
+	{Tree: "./runtime/graph"},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},

@@ -3,10 +3,15 @@
 package main
 
 import (
+	_ "embed"
+
 	"github.com/restaq/restaq/internal/generate/testdata/golden/eventonly/acme"
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds the package's handlers to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
@@ -16,6 +21,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{acme.ShippedType},
 			Func:   shipped,
 			Decode: codec.EventReader(decodeShippedPointer),
+			Graph:  restaqGraph,
 		},
 	)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
@@ -13,6 +14,9 @@ import (
 
 // ShippedType is the event type whose payload is Shipped.
 const ShippedType = "acme.order.shipped"
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds d's handlers and steps to rt.
 func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
@@ -25,35 +29,41 @@ func (d *Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Order: func(event stripe.ChargeSucceeded) string {
 				return event.Data.Object.ID
 			},
+			Graph: restaqGraph,
 		},
 		restaq.Handler[*stripe.ChargeFailed]{
 			Name:   "events.Desk.Failed",
 			Events: []string{stripe.ChargeFailedType},
 			Func:   d.Failed,
 			Decode: codec.EventReader(decodeChargeFailedPointer),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[github.PullRequestEvent]{
 			Name:   "events.Desk.PullRequest",
 			Events: []string{github.PullRequestOpenedType, github.PullRequestClosedType},
 			Func:   d.PullRequest,
 			Decode: codec.FamilyReader(readGithubPullRequestEvent, github.Decode),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[Shipped]{
 			Name:   "events.Desk.Shipped",
 			Events: []string{ShippedType},
 			Func:   d.Shipped,
 			Decode: codec.EventReader(decodeShipped),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[Any]{
 			Name:   "events.Desk.Any",
 			Events: []string{"acme.order.shipped", "acme.order.returned"},
 			Func:   d.Any,
 			Decode: codec.EventReader(decodeAny),
+			Graph:  restaqGraph,
 		},
 		restaq.Handler[restaq.Event]{
 			Name:   "events.Desk.Raw",
 			Events: []string{"acme.*", "github.push"},
 			Func:   d.Raw,
+			Graph:  restaqGraph,
 		},
 		passDef.Bind(d),
 	)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds the package's handlers and steps to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
@@ -23,6 +27,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Order: func(event Batch) string {
 				return string(event.Region)
 			},
+			Graph: restaqGraph,
 		},
 		byNameDef.Bind(struct{}{}),
 		byLowerDef.Bind(struct{}{}),

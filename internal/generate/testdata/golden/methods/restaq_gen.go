@@ -4,11 +4,15 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds d's handlers and steps to rt.
 func (d Desk) RegisterHandlers(rt *restaq.Runtime) error {
@@ -21,6 +25,7 @@ func (d Desk) RegisterHandlers(rt *restaq.Runtime) error {
 			Timeout:  10 * time.Second,
 			Func:     d.Bell,
 			Decode:   codec.EventReader(decodeStruct),
+			Graph:    restaqGraph,
 		},
 		deskReserveDef.Bind(d),
 	)
@@ -34,6 +39,7 @@ func (s *Shop) RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{"shop.order.paid"},
 			Func:   s.Paid,
 			Decode: codec.EventReader(decodeOrder),
+			Graph:  restaqGraph,
 		},
 		shopReserveDef.Bind(s),
 		invoiceDef.Bind(s),

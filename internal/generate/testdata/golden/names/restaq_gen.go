@@ -4,6 +4,7 @@ package main
 
 import (
 	context2 "context"
+	_ "embed"
 	strconv2 "strconv"
 	time2 "time"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
+//go:embed restaq.graph.json
+var restaqGraph string
+
 // RegisterHandlers adds the package's handlers and steps to rt2.
 func RegisterHandlers(rt2 *restaq2.Runtime) error {
 	return rt2.Register(
@@ -21,6 +25,7 @@ func RegisterHandlers(rt2 *restaq2.Runtime) error {
 			Events: []string{"names.try"},
 			Func:   in,
 			Decode: codec2.EventReader(decodeStruct),
+			Graph:  restaqGraph,
 		},
 		restaq2.Handler[json]{
 			Name:   "names.rt",
@@ -30,6 +35,7 @@ func RegisterHandlers(rt2 *restaq2.Runtime) error {
 			Order: func(event json) string {
 				return event.ID
 			},
+			Graph: restaqGraph,
 		},
 		ctxDef.Bind(struct{}{}),
 		unnamedDef.Bind(struct{}{}),
@@ -46,6 +52,7 @@ func (r Receiver) RegisterHandlers(rt *restaq2.Runtime) error {
 			Events: []string{"names.other"},
 			Func:   r.On,
 			Decode: codec2.EventReader(decodeStruct),
+			Graph:  restaqGraph,
 		},
 		stepDef.Bind(r),
 	)

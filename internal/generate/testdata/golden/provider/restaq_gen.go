@@ -4,11 +4,15 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/restaq/restaq/internal/generate/testdata/golden/provider/acme"
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds the package's handlers and steps to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
@@ -21,12 +25,14 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Order: func(event acme.OrderCreated) string {
 				return event.ID
 			},
+			Graph: restaqGraph,
 		},
 		restaq.Handler[acme.OrderEvent]{
 			Name:   "provider.every",
 			Events: []string{"acme.order.*"},
 			Func:   every,
 			Decode: codec.FamilyReader(readAcmeOrderEvent, acme.Decode),
+			Graph:  restaqGraph,
 		},
 		settleDef.Bind(struct{}{}),
 	)

@@ -5,11 +5,15 @@ package main
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 
 	pgx "github.com/jackc/pgx/v5"
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds s's handlers and steps to rt.
 func (s *Server) RegisterHandlers(rt *restaq.Runtime) error {
@@ -19,6 +23,7 @@ func (s *Server) RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{"shop.paid"},
 			Func:   s.Paid,
 			Decode: codec.EventReader(decodePayment),
+			Graph:  restaqGraph,
 		},
 		bookDef.Bind(s),
 		countDef.Bind(s),
@@ -33,6 +38,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{"shop.paid"},
 			Func:   onFile,
 			Decode: codec.EventReader(decodePayment),
+			Graph:  restaqGraph,
 		},
 		insertDef.Bind(struct{}{}),
 		rowsDef.Bind(struct{}{}),

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
+//go:embed restaq.graph.json
+var restaqGraph string
+
 // RegisterHandlers adds the package's handlers and steps to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
 	return rt.Register(
@@ -21,6 +25,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{"types.try"},
 			Func:   try,
 			Decode: codec.EventReader(decodeStruct3),
+			Graph:  restaqGraph,
 		},
 		pageDef.Bind(struct{}{}),
 		pairDef.Bind(struct{}{}),

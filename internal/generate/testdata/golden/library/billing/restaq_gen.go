@@ -4,12 +4,16 @@ package billing
 
 import (
 	"context"
+	_ "embed"
 	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/codec"
 	"github.com/restaq/restaq/schemas/stripe"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds b's handlers and steps to rt.
 func (b *Billing) RegisterHandlers(rt *restaq.Runtime) error {
@@ -19,6 +23,7 @@ func (b *Billing) RegisterHandlers(rt *restaq.Runtime) error {
 			Events: []string{stripe.ChargeSucceededType},
 			Func:   b.ChargeSucceeded,
 			Decode: codec.EventReader(decodeStripeChargeSucceeded),
+			Graph:  restaqGraph,
 		},
 		recordPaymentDef.Bind(b),
 		sendReceiptDef.Bind(b),
