@@ -61,11 +61,6 @@ func (f *body) capture(read func()) (nodes []*Node, dead bool) {
 	return nodes, dead
 }
 
-// block is capture of a list of statements.
-func (f *body) block(list []ast.Stmt) (nodes []*Node, dead bool) {
-	return f.capture(func() { f.list(list) })
-}
-
 func (f *body) list(list []ast.Stmt) {
 	for _, s := range list {
 		f.stmt(s, "")
@@ -110,7 +105,12 @@ func (f *body) stmt(s ast.Stmt, label string) {
 		f.returnStmt(s)
 	default:
 		f.simple(s)
+		return
 	}
+	// What is known of variables within is of no use behind.
+	within := func(v *types.Var) bool { return s.Pos() <= v.Pos() && v.Pos() < s.End() }
+	maps.DeleteFunc(f.errs, func(v *types.Var, _ []*Node) bool { return within(v) })
+	maps.DeleteFunc(f.nonNil, func(v *types.Var, _ bool) bool { return within(v) })
 }
 
 // failures are the calls whose error a variable may have.

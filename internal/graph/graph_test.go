@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "record golden files")
 
-// load returns the graphs of packages of a folder, in the order of their paths.
+// graphs returns the graphs of the packages of a folder that have handlers, in
+// the order of their paths, and their folders.
 func graphs(t testing.TB, dir string, patterns ...string) (all []*graph.Graph, dirs []string) {
 	t.Helper()
 	loaded, problems := load.Load(context.Background(), load.Config{Dir: dir, Patterns: patterns})
@@ -25,7 +26,12 @@ func graphs(t testing.TB, dir string, patterns ...string) (all []*graph.Graph, d
 		t.Error(p)
 	}
 	for i, p := range packages {
-		all, dirs = append(all, graph.Of(p, loaded.Packages[i])), append(dirs, p.Dir)
+		if g := graph.Of(p, loaded.Packages[i]); len(g.Handlers) > 0 {
+			all, dirs = append(all, g), append(dirs, p.Dir)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("no handlers")
 	}
 	return all, dirs
 }
