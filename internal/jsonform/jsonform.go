@@ -104,7 +104,13 @@ func (w *walker) fault(t types.Type) *Fault {
 		return w.structFault(t, u)
 	case *types.Interface:
 		if u.Empty() || w.depth == 1 && w.family(t) {
-			return nil // in no place but this has an event of a family its type beside it
+			return nil
+		}
+		if w.family(t) { // nothing but the record itself says which event it holds
+			return &Fault{
+				Reason: fmt.Sprintf("is an event of the family %s, which can be an input or output itself, but not stand inside one", w.typeString(t)),
+				Hint:   "use the struct of one event",
+			}
 		}
 		return &Fault{Reason: fmt.Sprintf("is the interface %s, which has no concrete JSON form", w.typeString(t)), Hint: "use a concrete type, or any"}
 	case *types.Chan:
