@@ -8,6 +8,7 @@ package checks
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/restaq/restaq/checks/contextescape"
 	"github.com/restaq/restaq/checks/directcall"
 	"github.com/restaq/restaq/checks/ignore"
 	"github.com/restaq/restaq/checks/ignorederror"
@@ -22,6 +23,7 @@ import (
 // All returns the checks. The last one is [ignore], which requires all others.
 func All() []*analysis.Analyzer {
 	all := []*analysis.Analyzer{
+		contextescape.Analyzer,
 		directcall.Analyzer,
 		ignorederror.Analyzer,
 		lossy.Analyzer,
