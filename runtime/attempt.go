@@ -15,6 +15,7 @@ var (
 	errHandlerTimeout = fmt.Errorf("timeout%w", hidden{context.DeadlineExceeded})
 	errGoexit         = errors.New("the function ended its goroutine (runtime.Goexit) instead of returning")
 	errEnded          = errors.New("the attempt has ended")
+	errInputChanged   = errors.New("its inputs differ from those that its record was made from (Config.StrictInputs)")
 )
 
 // hidden is an error that adds no text.
@@ -48,12 +49,13 @@ type attempt struct {
 	over chan struct{} // closed when all is over; made by a successor, under the mutex of work
 
 	mu        sync.Mutex
-	idle      sync.Cond // on mu: calls fell to 0
-	calls     int       // step calls under way
-	leasedAt  instant   // when the last renewal that succeeded was sent
-	ended     bool      // the handler has returned and no call is under way
-	refused   bool      // a call was refused because ctx had ended
-	fatal     error     // stops the execution, whatever the handler returns
+	idle      sync.Cond   // on mu: calls fell to 0
+	calls     int         // step calls under way
+	leasedAt  instant     // when the last renewal that succeeded was sent
+	ended     bool        // the handler has returned and no call is under way
+	refused   bool        // a call was refused because ctx had ended
+	fatal     error       // stops the execution, whatever the handler returns
+	unread    *ShapeError // fatal is that this build may be too old for a record
 	seq       int
 	byName    map[string]*stepRun
 	order     []*stepRun // calls under way, in order
@@ -75,6 +77,30 @@ func (r *stepRun) row() *StepRow { return &r.rows[0] }
 
 // name is the call's record name.
 func (r *stepRun) name() string { return r.rows[0].Name }
+
+// was are the record names that the call would have had before its step was
+// renamed, the oldest first.
+func (r *stepRun) was() []string {
+	var names []string
+	for _, old := range r.call.Was {
+		names = append(names, old+r.name()[len(r.call.Name):])
+	}
+	return names
+}
+
+// oldest is the first name that the call is known by. What is to be the same
+// over renames hangs on it.
+func (r *stepRun) oldest() string {
+	if len(r.call.Was) == 0 {
+		return r.name()
+	}
+	return r.call.Was[0] + r.name()[len(r.call.Name):]
+}
+
+// context is that of the call's function.
+func (r *stepRun) context(ctx context.Context) context.Context {
+	return &stepContext{ctx, r.name(), r.oldest()}
+}
 
 func newAttempt(rt *Runtime, h *handler, lease Lease, kind AttemptKind, event *Event, sent instant) *attempt {
 	a := &attempt{rt: rt, handler: h, lease: lease, kind: kind, begun: time.Now(), leasedAt: sent}

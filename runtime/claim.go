@@ -115,7 +115,8 @@ func (rt *Runtime) claim(ctx context.Context, c Claim) ([]Claimed, error) {
 	ctx, cancel := context.WithTimeout(ctx, rt.cfg.Lease)
 	defer cancel()
 	c.Owner, c.Lease, c.DeadBlocks = rt.owner, rt.cfg.Lease, rt.cfg.DeadBlocksKey
-	c.Handlers = slices.Concat(rt.registry.names[rt.turn:], rt.registry.names[:rt.turn])
+	c.Handlers = slices.Concat(rt.registry.claimed[rt.turn:], rt.registry.claimed[:rt.turn])
+	c.Except = rt.leftOut.list()
 	sent := rt.instant()
 	claimed, err := rt.store.Claim(ctx, c)
 	if err != nil {
@@ -128,8 +129,8 @@ func (rt *Runtime) claim(ctx context.Context, c Claim) ([]Claimed, error) {
 		rt.begin(got.Execution.Handler, got.Lease, got.Kind, &got.Event, sent)
 	}
 	if len(claimed) > 0 && !c.Recover {
-		last := slices.Index(rt.registry.names, claimed[len(claimed)-1].Execution.Handler)
-		rt.turn = (last + 1) % len(rt.registry.names)
+		last := slices.Index(rt.registry.claimed, claimed[len(claimed)-1].Execution.Handler)
+		rt.turn = (last + 1) % len(rt.registry.claimed)
 	}
 	return claimed, nil
 }

@@ -37,6 +37,13 @@ type Config struct {
 	// begins them sooner and costs each process more statements.
 	Poll time.Duration
 
+	// HandoverTimeout is how long an execution is left to other processes if it
+	// has a record that this build cannot read and may be too old for, as while a
+	// deploy is under way. Its clock is the store's. After that the execution is
+	// dead, with a ShapeError, and waits for a person. Default: 15 min, more than
+	// most deploys take.
+	HandoverTimeout time.Duration
+
 	// DeadBlocksKey makes a dead execution keep its order key: those of the
 	// same handler and key that were stored after it wait until a person has
 	// retried, restarted or cancelled it. Default: they go on without it. One
@@ -108,6 +115,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.Poll, time.Second)
 	setDefault(&c.ShutdownTimeout, 25*time.Second)
 	setDefault(&c.DeliverTimeout, 2500*time.Millisecond)
+	setDefault(&c.HandoverTimeout, 15*time.Minute)
 	c.Backoff = c.Backoff.or(Backoff{time.Second, 10 * time.Minute})
 	return c, c.validate()
 }
@@ -137,6 +145,7 @@ func (c *Config) validate() error {
 	bad("Poll", c.Poll < 0)
 	bad("ShutdownTimeout", c.ShutdownTimeout < 0)
 	bad("DeliverTimeout", c.DeliverTimeout < 0)
+	bad("HandoverTimeout", c.HandoverTimeout < 0)
 	if err := c.Backoff.validate(); err != nil {
 		errs = append(errs, fmt.Errorf("Backoff: %w", err))
 	}

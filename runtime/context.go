@@ -41,6 +41,7 @@ func (c *scopeContext) String() string { return "restaq.execution(" + c.scope.Ex
 type stepContext struct {
 	context.Context
 	name string // record name
+	key  string // what idempotency keys are made from
 }
 
 // stepKey finds the innermost stepContext.
@@ -68,7 +69,7 @@ func WithEngine(ctx context.Context, engine Engine, scope Scope) context.Context
 // WithStep returns the context that a step's function gets: one that knows the
 // record name. It is for engines.
 func WithStep(ctx context.Context, recordName string) context.Context {
-	return &stepContext{ctx, recordName}
+	return &stepContext{ctx, recordName, recordName}
 }
 
 // InStep reports whether ctx belongs to the function of the step with that
@@ -137,8 +138,9 @@ func Logger(ctx context.Context) *slog.Logger {
 
 // IdempotencyKey returns a key to hand to outside systems that deduplicate by
 // one, such as a payment API. It is made from the execution's id and the
-// step's record name: the same over attempts, take-overs and restarts, new in
-// a replay. It has 32 hexadecimal digits. In a handler outside its steps it is
+// step's record name (the oldest one, for a step that was renamed by
+// //restaq:was): the same over attempts, take-overs and restarts, new in a
+// replay. It has 32 hexadecimal digits. In a handler outside its steps it is
 // the execution's own; outside an execution it is "".
 func IdempotencyKey(ctx context.Context) string {
 	id := ExecutionID(ctx)
@@ -147,7 +149,7 @@ func IdempotencyKey(ctx context.Context) string {
 	}
 	name := ""
 	if step := stepFrom(ctx); step != nil {
-		name = step.name
+		name = step.key
 	}
 	sum := sha256.Sum256([]byte(id + "\x00" + name))
 	return hex.EncodeToString(sum[:16])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -136,9 +137,15 @@ func (rt *Runtime) replay(ctx context.Context, id string) (Execution, error) {
 	if h.Event.Payload == nil {
 		return Execution{}, ErrNoPayload
 	}
+	handler := h.Execution.Handler
+	rt.mu.Lock()
+	if now := rt.registry.handlers[handler]; now != nil {
+		handler = now.name // it may have been renamed
+	}
+	rt.mu.Unlock()
 	_, executions, err := rt.store.Insert(ctx, &Insertion{
 		Source: h.Event.Source, EventID: h.Event.ID,
-		Executions: []NewExecution{{ID: rt.newID(), Handler: h.Execution.Handler, OrderKey: h.OrderKey, ReplayOf: id}},
+		Executions: []NewExecution{{ID: rt.newID(), Handler: handler, OrderKey: h.OrderKey, ReplayOf: id}},
 	})
 	if err != nil {
 		return Execution{}, err
@@ -184,12 +191,15 @@ func (rt *Runtime) replayEvent(ctx context.Context, source, eventID string) ([]E
 	for i := range stored.Executions {
 		have[stored.Executions[i].Handler] = true
 	}
+	covered := func(name string, was []string) bool {
+		return have[name] || slices.ContainsFunc(was, func(old string) bool { return have[old] })
+	}
 	in := &Insertion{Source: source, EventID: eventID}
 	rt.mu.Lock()
 	local := rt.registry.subscribers(stored.Event.Type)
 	rt.mu.Unlock()
 	for _, h := range local {
-		if !have[h.name] {
+		if !covered(h.name, h.detail.Was) {
 			have[h.name] = true
 			in.Executions = append(in.Executions, rt.newExecution(h, &stored.Event))
 		}
@@ -199,8 +209,14 @@ func (rt *Runtime) replayEvent(ctx context.Context, source, eventID string) ([]E
 		if err != nil {
 			return nil, err
 		}
+		renamed := make(map[string]bool)
 		for _, info := range infos {
-			if !have[info.Name] && !rt.has(info.Name) && matchesAny(info.Events, stored.Event.Type) {
+			for _, old := range info.Was {
+				renamed[old] = true
+			}
+		}
+		for _, info := range infos {
+			if !renamed[info.Name] && !covered(info.Name, info.Was) && !rt.has(info.Name) && matchesAny(info.Events, stored.Event.Type) {
 				in.Executions = append(in.Executions, NewExecution{ID: rt.newID(), Handler: info.Name})
 			}
 		}
@@ -232,6 +248,7 @@ func (rt *Runtime) change(ctx context.Context, id string, c Change) (Execution, 
 		return Execution{}, false, err
 	}
 	if changed && c.To == Pending {
+		rt.leftOut.drop(id)
 		rt.pend(e.Handler)
 	}
 	return *e, changed, nil

@@ -10,7 +10,8 @@ type Status string
 //	           claim               outcome
 //	pending ──────────▶ running ──────────▶ completed
 //	   ▲                 │  │                   │
-//	   │ interrupted     │  │ error             │ Restart
+//	   │ interrupted,    │  │ error             │ Restart
+//	   │ released        │  │                   │
 //	   └─────────────────┘  ▼                   │
 //	   ▲                 failed ◀───────────────┘ (by way of pending)
 //	   │  Retry, Restart    │
@@ -59,15 +60,29 @@ type Execution struct {
 	// RetryAt is when a failed execution is due again; zero if it is not.
 	RetryAt time.Time `json:"retryAt,omitzero"`
 
-	// Error is the last failed attempt's error, even after a later success; ""
-	// if there was none.
+	// Error is the error of the last attempt that failed or was released, even
+	// after a later success; "" if there was none.
 	Error string `json:"error,omitempty"`
 
 	// Step is the record name of the step whose failure ended the last attempt
 	// or, while running, of the step that was under way when the store last
 	// heard of it. It may be "".
 	Step string `json:"step,omitempty"`
+
+	// StoppedBy is why a dead execution is dead; "" if it is not.
+	StoppedBy StopReason `json:"stoppedBy,omitempty"`
 }
+
+// StopReason says why an execution is dead.
+type StopReason string
+
+// The reasons for which executions are dead.
+const (
+	StoppedByAttempts     StopReason = "attempts"      // all attempts are used up
+	StoppedByPermanent    StopReason = "permanent"     // an error that Permanent made
+	StoppedBySchema       StopReason = "schema"        // a record that this build does not read: a ShapeError
+	StoppedByChangedInput StopReason = "changed-input" // inputs that differ from the record's, under Config.StrictInputs
+)
 
 // Dead reports whether the execution failed and waits for a person.
 func (e *Execution) Dead() bool { return e.Status == Failed && e.RetryAt.IsZero() }
@@ -107,6 +122,7 @@ const (
 	AttemptInterrupted AttemptOutcome = "interrupted" // cut off by shutdown
 	AttemptLost        AttemptOutcome = "lost"        // its process crashed or lost its lease
 	AttemptCancelled   AttemptOutcome = "cancelled"   // cancelled while it ran
+	AttemptReleased    AttemptOutcome = "released"    // left to other builds, as this one may be too old for a record
 )
 
 // StepStatus says how one call of a step went.

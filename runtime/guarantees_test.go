@@ -436,7 +436,7 @@ func TestGuarantee9NoSilentWrongAnswers(t *testing.T) {
 		}
 
 		v2 := step("pay", func(context.Context, string) (after, error) { return after{5}, nil })
-		v2.Codec.Shape = "shape-2"
+		v2.Codec.Shape, v2.Codec.Earlier = "shape-2", []string{"shape-1"}
 		rt, stop = start(t, open(), cfg, on("h", func(ctx context.Context, _ restaq.Event) error {
 			got, err := v2.Run(ctx, struct{}{}, in1{"x"})
 			if err == nil {
@@ -451,12 +451,15 @@ func TestGuarantee9NoSilentWrongAnswers(t *testing.T) {
 		if !got.Dead() || !strings.Contains(got.Error, "step pay") || !strings.Contains(got.Error, `"shape-1"`) || !strings.Contains(got.Error, `"shape-2"`) {
 			t.Errorf("execution is %s: %s; want it dead, naming step and both shapes", word(&got), got.Error)
 		}
+		if page, err := rt.List(t.Context(), restaq.Filter{StoppedBy: restaq.StoppedBySchema}); err != nil || len(page.Executions) != 1 {
+			t.Errorf("stopped by schema: %+v, %v; want the execution", page.Executions, err)
+		}
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
 
 		// A type that reads the old shape without loss goes on.
-		v2.Codec.Reads = []string{"shape-1"}
+		v2.Codec.Reads, v2.Codec.Earlier = []string{"shape-1"}, nil
 		rt, _ = start(t, open(), cfg, on("h", func(ctx context.Context, _ restaq.Event) error {
 			_, err := v2.Run(ctx, struct{}{}, in1{"x"})
 			return err

@@ -23,6 +23,11 @@ type Handler[E any] struct {
 	// "billing.Billing.ChargeSucceeded". Executions are stored under it.
 	Name string
 
+	// Was are names that the handler had before. It goes on with executions that
+	// are stored under them. A handler with Order has none, as an order holds
+	// among executions of one name.
+	Was []string
+
 	// Events are the event types: exact, or with "*" as the whole last
 	// segment, which matches one segment or more.
 	Events []string
@@ -92,7 +97,7 @@ func (h Handler[E]) register(r *registry) error {
 	}
 	erased := &handler{
 		name: h.Name, events: h.Events, attempts: h.Attempts, backoff: h.Backoff, timeout: h.Timeout,
-		detail: HandlerDetail{Graph: graph},
+		detail: HandlerDetail{Graph: graph, Was: h.Was},
 		prepare: func(event *Event) (func(ctx context.Context) error, error) {
 			e, beyond, err := decode(event)
 			if err != nil {
@@ -145,6 +150,14 @@ func (h *Handler[E]) validate() error {
 	if err := h.Backoff.validate(); err != nil {
 		return fmt.Errorf("backoff: %w", err)
 	}
+	for _, old := range h.Was {
+		if err := checkIdentifier(old); err != nil {
+			return fmt.Errorf("was: %q %w", old, err)
+		}
+	}
+	if len(h.Was) > 0 && h.Order != nil {
+		return errors.New("was: an order holds among executions of one name: keep the handler's old name")
+	}
 	return nil
 }
 
@@ -160,15 +173,19 @@ func (s stepPart) register(r *registry) error { return r.addStep(&s) }
 // registry holds what was registered. It is changed only before the first
 // delivery, under the runtime's lock, and read freely afterwards.
 type registry struct {
-	handlers map[string]*handler
-	names    []string // of handlers, in order of registration
+	handlers map[string]*handler // by name, and by the names that they had before
+	names    []string            // of handlers, in order of registration
+	claimed  []string            // names, and those that they had before
 	steps    map[string]*stepPart
 	graphs   graphs
 }
 
 // clone returns a copy that can be changed apart.
 func (r *registry) clone() registry {
-	return registry{handlers: maps.Clone(r.handlers), names: slices.Clone(r.names), steps: maps.Clone(r.steps), graphs: r.graphs}
+	return registry{
+		handlers: maps.Clone(r.handlers), names: slices.Clone(r.names), claimed: slices.Clone(r.claimed), steps: maps.Clone(r.steps),
+		graphs: r.graphs,
+	}
 }
 
 // infos returns what a store remembers of the handlers.
@@ -182,10 +199,15 @@ func (r *registry) infos() []HandlerInfo {
 }
 
 func (r *registry) addHandler(h *handler) error {
-	if _, taken := r.handlers[h.name]; taken {
-		return fmt.Errorf("handler %q is registered twice", h.name)
+	for _, name := range append([]string{h.name}, h.detail.Was...) {
+		if other, taken := r.handlers[name]; taken && other.name == name && h.name == name {
+			return fmt.Errorf("handler %q is registered twice", name)
+		} else if taken {
+			return fmt.Errorf("handler %q: its name or a name that it had before, %q, is that of handler %q too", h.name, name, other.name)
+		}
+		r.handlers[name] = h
+		r.claimed = append(r.claimed, name)
 	}
-	r.handlers[h.name] = h
 	r.names = append(r.names, h.name)
 	return nil
 }

@@ -179,7 +179,7 @@ func (a *AttemptRecord) label() string {
 		words = append(words, "restart")
 	}
 	switch a.Outcome {
-	case AttemptInterrupted, AttemptLost, AttemptCancelled:
+	case AttemptInterrupted, AttemptLost, AttemptCancelled, AttemptReleased:
 		words = append(words, string(a.Outcome))
 	case "":
 		words = append(words, "running")

@@ -108,6 +108,15 @@ type failure struct {
 	after     *retryAfterError // nil for the backoff
 	stack     []byte           // of a panic
 	known     []knownRecord
+	stopped   StopReason // if it is permanent
+}
+
+// stop says why the execution is dead that failed so.
+func (f *failure) stop() StopReason {
+	if f.permanent {
+		return f.stopped
+	}
+	return StoppedByAttempts
 }
 
 func (k *knownErrors) classify(err error) failure {
@@ -123,6 +132,15 @@ func (k *knownErrors) classify(err error) failure {
 		errors.As(err, &f.after)
 		f.known = k.record(err)
 		f.permanent = IsPermanent(err)
+		var shape *ShapeError
+		switch {
+		case errors.As(err, &shape):
+			f.stopped = StoppedBySchema
+		case errors.Is(err, errInputChanged):
+			f.stopped = StoppedByChangedInput
+		default:
+			f.stopped = StoppedByPermanent
+		}
 		return nil
 	}) != nil {
 		return failure{stack: f.stack}

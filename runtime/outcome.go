@@ -14,20 +14,22 @@ import (
 // be written any more.
 func (a *attempt) judge(end *ending) *Outcome {
 	if end.spent {
-		return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: end.err.Error(), Uncounted: true}
+		return &Outcome{Status: Failed, Attempt: AttemptFailed, Error: end.err.Error(), Uncounted: true, StoppedBy: StoppedByAttempts}
 	}
 	a.mu.Lock()
 	for a.calls > 0 {
 		a.idle.Wait()
 	}
 	a.ended = true
-	fatal, refused := a.fatal, a.refused
+	fatal, unread, refused := a.fatal, a.unread, a.refused
 	a.mu.Unlock()
 
 	cause := context.Cause(a.ctx)
 	switch {
 	case cause == ErrLeaseLost || cause == ErrCancelled:
 		return nil
+	case unread != nil:
+		return a.left(unread)
 	case fatal != nil:
 		return a.failed(fatal, nil)
 	case cause != nil && (end.err != nil || refused):
@@ -42,7 +44,7 @@ func (a *attempt) judge(end *ending) *Outcome {
 
 // completed is the outcome of a handler that returned nil.
 func (a *attempt) completed() *Outcome {
-	unused := a.past.unused(func(name string) bool { return a.byName[name] != nil })
+	unused := a.past.unused(a.byName)
 	if len(unused) > 0 {
 		a.log().Warn("restaq: records of earlier attempts that the completed attempt did not ask for", "count", len(unused))
 	}
@@ -62,9 +64,10 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 	used, budget := 1+a.past.attempts, a.budget()
 	failures := used
 	if f.step != nil && a.byName[f.step.Step] != nil {
-		call := a.byName[f.step.Step].call
+		run := a.byName[f.step.Step]
+		call := run.call
 		o.Step = f.step.Step
-		tries := 1 + a.past.failures[o.Step]
+		tries := 1 + a.past.failures[run.oldest()]
 		if call.Backoff != (Backoff{}) {
 			backoff, failures = call.Backoff, tries
 		}
@@ -75,6 +78,7 @@ func (a *attempt) failed(err error, stack []byte) *Outcome {
 	}
 	o.Detail = encodeDetail(&detail)
 	if f.permanent || used >= budget {
+		o.StoppedBy = f.stop()
 		return o
 	}
 	o.Retry = true
@@ -108,6 +112,8 @@ func (a *attempt) finish(o *Outcome) {
 	a.rt.count(CountAttempt, a.handler.name, o.result(), latencyBucket(time.Since(a.begun)))
 	a.tell(o, e, nil)
 	switch {
+	case o.Attempt == AttemptReleased && e.Status == Pending:
+		// Others find it when it is due.
 	case e.Status == Pending, a.handler.order != nil:
 		// It was interrupted, or a wish was waiting, or the next one of its
 		// order key can begin.
@@ -171,6 +177,9 @@ func (a *attempt) announce(o *Outcome) {
 		log.Debug("restaq: execution completed")
 	case o.Attempt == AttemptInterrupted:
 		log.Info("restaq: attempt interrupted by shutdown")
+	case o.Attempt == AttemptReleased:
+		log.Warn("restaq: a record may be of a newer build: the execution is left to other processes", "error", text,
+			"failsAfter", max(a.rt.cfg.HandoverTimeout-a.past.leftFor(), 0).Round(time.Second))
 	case o.Retry:
 		log.Warn("restaq: attempt failed", "error", text, "retryIn", o.RetryIn.Round(time.Millisecond))
 	default:

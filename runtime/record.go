@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,16 +22,19 @@ const (
 // RecordName returns the name of the call's record: the step's name, plus its
 // key in brackets if it has one. A key over 200 bytes, or one that is not
 // printable text, is given by its hash. Computing the key may panic.
-func (c *StepCall) RecordName() string {
+func (c *StepCall) RecordName() string { return c.Name + c.recordKey() }
+
+// recordKey is what stands behind the step's name in its record's name.
+func (c *StepCall) recordKey() string {
 	if c.Key == nil {
-		return c.Name
+		return ""
 	}
 	key := c.Key()
 	if len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsFunc(key, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		sum := sha256.Sum256([]byte(key))
 		key = "sha256:" + hex.EncodeToString(sum[:16])
 	}
-	return c.Name + "[" + key + "]"
+	return "[" + key + "]"
 }
 
 // packageOf returns the package of a qualified function name, up to the first
@@ -49,6 +54,7 @@ type stepDetail struct {
 	InputChanged bool          `json:"inputChanged,omitempty"`
 	ReadBy       []string      `json:"readBy,omitempty"`  // other shapes whose types read the output
 	Earlier      []string      `json:"earlier,omitempty"` // all others that the writer knows of
+	Was          []string      `json:"was,omitempty"`     // record names under which the call would have stood, the oldest first
 	Timeout      bool          `json:"timeout,omitempty"`
 }
 
@@ -125,31 +131,46 @@ func firstLine(text string, n int) string {
 }
 
 // past is what an execution's earlier attempts left for the next one.
+//
+// A call counts under its record name and under those that it was known by
+// before its step was renamed. So a build finds it under the oldest name that it
+// knows, whether an older or a newer build made it.
 type past struct {
 	records  map[string]*StepRow // the outcomes that count, by record name
 	attempts int                 // of the handler's budget, used up since it was last fresh
 	failures map[string]int      // tries of steps that failed since then, by record name
 	lost     bool                // the last attempt was lost
 	traces   []string            // what the observer made of them
+
+	begunAt time.Time // when this attempt was begun, by the store's clock
+	leftAt  time.Time // when the execution was first left to other builds; zero if it is not
+}
+
+// leftFor is for how long the execution has been left to other builds.
+func (p *past) leftFor() time.Duration {
+	if p.leftAt.IsZero() {
+		return 0
+	}
+	return p.begunAt.Sub(p.leftAt)
 }
 
 // remember works out what counts for attempt number next of kind. A restart
 // makes all earlier records void; a retry by a person voids the permanent
 // failure that ended the attempt before it.
 func remember(h *StoredExecution, next int, kind AttemptKind) *past {
-	p := &past{records: make(map[string]*StepRow), failures: make(map[string]int)}
+	p := &past{records: make(map[string]*StepRow), failures: make(map[string]int), begunAt: h.StartedAt}
 	steps := h.Steps
 	lastStep := ""
 	begin := func(kind AttemptKind) {
 		if kind == Automatic {
 			return
 		}
-		p.attempts = 0
+		p.attempts, p.leftAt = 0, time.Time{}
 		clear(p.failures)
 		if kind == Restarted {
 			clear(p.records)
 		} else if r := p.records[lastStep]; r != nil && r.Status == StepPermanent {
-			delete(p.records, lastStep)
+			maps.DeleteFunc(p.records, func(_ string, other *StepRow) bool { return other == r })
 		}
 	}
 	for i := range h.Attempts {
@@ -164,6 +185,14 @@ func remember(h *StoredExecution, next int, kind AttemptKind) *past {
 		}
 		lastStep = a.Step
 		p.lost = a.Outcome == AttemptLost
+		switch a.Outcome {
+		case AttemptReleased:
+			if p.leftAt.IsZero() {
+				p.leftAt = a.EndedAt
+			}
+		case AttemptFailed, AttemptCompleted:
+			p.leftAt = time.Time{}
+		}
 		detail := decodeDetail[attemptDetail](a.Detail)
 		if detail.Trace != "" {
 			p.traces = append(p.traces, detail.Trace)
@@ -177,31 +206,37 @@ func remember(h *StoredExecution, next int, kind AttemptKind) *past {
 }
 
 func (p *past) apply(row *StepRow) {
-	switch row.Status {
-	case StepCompleted, StepPermanent:
-		p.records[row.Name] = row
-	case StepFailed:
-		p.failures[row.Name]++
+	if row.Status == StepSkipped {
+		return
+	}
+	p.count(row.Name, row)
+	for _, name := range decodeDetail[stepDetail](row.Detail).Was {
+		p.count(name, row)
 	}
 }
 
-// unused returns the records that nobody asked for, sorted.
-func (p *past) unused(asked func(name string) bool) []string {
+func (p *past) count(name string, row *StepRow) {
+	if row.Status == StepFailed {
+		p.failures[name]++
+	} else {
+		p.records[name] = row
+	}
+}
+
+// unused returns the names of records that no call asked for, sorted.
+func (p *past) unused(calls map[string]*stepRun) []string {
+	asked := make(map[*StepRow]bool)
+	for name, r := range calls {
+		asked[p.records[name]], asked[p.records[r.oldest()]] = true, true
+	}
 	var names []string
-	for name := range p.records {
-		if !asked(name) {
+	for name, row := range p.records {
+		if name == row.Name && !asked[row] {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// readable reports whether a caller that wants shape, or one of reads, can be
-// handed the record.
-func (r *StepRow) readable(shape string, reads []string) bool {
-	return r.Shape == shape || slices.Contains(reads, r.Shape) ||
-		slices.Contains(decodeDetail[stepDetail](r.Detail).ReadBy, shape)
 }
 
 // inputChanged reports whether the record was made from other inputs.

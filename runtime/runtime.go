@@ -33,8 +33,9 @@ type Runtime struct {
 	key      []byte        // of input fingerprints; set once told
 
 	work    work
-	turn    int // of registry.names, whose handler is claimed first; the claim loop's
+	turn    int // of registry.claimed, whose handler is claimed first; the claim loop's
 	notices notices
+	leftOut leftOut
 
 	meterStore Meter // nil if the store is none
 	meter      meter

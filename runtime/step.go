@@ -25,6 +25,12 @@ type Step[R, In, Out any] struct {
 	// Name is the step's name, unique in its package.
 	Name string
 
+	// Was are names that the step had before, the oldest first. Records under
+	// them are this step's, and idempotency keys are made from the oldest, so
+	// that a rename changes neither. It must not be made shorter at the front
+	// while executions that began before are in flight.
+	Was []string
+
 	// Func is the step's function, qualified by its package's import path:
 	// "example.com/shop/billing.Billing.sendReceipt".
 	Func string
@@ -80,6 +86,31 @@ type Codec[In, Out any] struct {
 	// Earlier of those that neither holds for. From these lists builds that work
 	// on one store tell which of them is the older one.
 	Reads, ReadBy, Earlier []string
+
+	// Converters read records of earlier shapes that Out does not read as they
+	// are, one for each shape. Before Reads they have the say.
+	Converters []Converter[Out]
+}
+
+// Converter makes an output of a record that an earlier build made.
+type Converter[Out any] struct {
+	// Shape is the fingerprint of the record's shape.
+	Shape string
+
+	// Convert decodes the record and converts it. Its error stops the execution.
+	Convert func(record []byte) (Out, error)
+}
+
+// ConvertFrom returns the converter that decodes records of a shape into Old and
+// converts them by a function.
+func ConvertFrom[Old, Out any](shape string, decode func(data []byte, old *Old) error, convert func(Old) (Out, error)) Converter[Out] {
+	return Converter[Out]{Shape: shape, Convert: func(record []byte) (Out, error) {
+		var old Old
+		if err := decode(record, &old); err != nil {
+			return *new(Out), fmt.Errorf("decode: %w", err)
+		}
+		return convert(old)
+	}}
 }
 
 // Run runs the step, or returns its record if it has one in the execution that
@@ -94,7 +125,7 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 		return out, fmt.Errorf("step %s: %w", s.Name, ErrNoExecution)
 	}
 	i := &invocation[R, In, Out]{step: s, r: r, in: in, call: StepCall{
-		Name: s.Name, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
+		Name: s.Name, Was: s.Was, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
 		Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier, Tx: s.Tx,
 	}}
 	i.call.Inputs = i.appendInputs
@@ -106,12 +137,15 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	if s.Key != nil {
 		i.call.Key = i.key
 	}
+	if len(s.Codec.Converters) > 0 {
+		i.call.Convert = s.Codec.convert
+	}
 	record, err := engine.Step(ctx, &i.call)
 	if err != nil || s.Codec.DecodeOut == nil {
 		return out, err
 	}
 	if err := i.decode(record); err != nil {
-		return out, engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", s.Name, err))
+		return out, engine.Refuse(ctx, unreadable(s.Name, s.Codec.Shape, err))
 	}
 	return i.out, nil
 }
@@ -164,15 +198,46 @@ func (c *Codec[In, Out]) encodeOut(out *Out) ([]byte, error) {
 	return data, nil
 }
 
+// convert converts a record of a shape that there is a converter for.
+func (c *Codec[In, Out]) convert(shape string, record []byte) (output []byte, ok bool, err error) {
+	for i := range c.Converters {
+		if c.Converters[i].Shape != shape {
+			continue
+		}
+		out, err := c.Converters[i].Convert(record)
+		if err != nil {
+			return nil, false, err
+		}
+		output, err = c.encodeOut(&out)
+		return output, err == nil, err
+	}
+	return nil, false, nil
+}
+
+// unreadable is the error of an output that cannot be decoded although its
+// record has the right shape.
+func unreadable(step, shape string, err error) error {
+	return &ShapeError{Step: step, Recorded: shape, Wanted: shape, Err: fmt.Errorf("decode: %w", err)}
+}
+
+// info is what the store is told of the step.
+func (s *Step[R, In, Out]) info() StepInfo {
+	info := StepInfo{
+		Name: s.Name, Func: s.Func, Was: s.Was,
+		Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier,
+	}
+	for _, c := range s.Codec.Converters {
+		info.Converts = append(info.Converts, c.Shape)
+	}
+	return info
+}
+
 // Bind ties the step to the receiver that its registration is for, so that it
 // can also be run by name from encoded inputs.
 func (s *Step[R, In, Out]) Bind(r R) Part {
 	return stepPart{
-		info: StepInfo{
-			Name: s.Name, Func: s.Func,
-			Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier,
-		},
-		tx: s.Tx,
+		info: s.info(),
+		tx:   s.Tx,
 		invoke: func(ctx context.Context, inputs []byte) ([]byte, error) {
 			if s.Tx != "" {
 				return nil, fmt.Errorf("step %s takes a %s: it runs only in its handler's process, in a transaction of the store", s.Name, s.Tx)
@@ -196,10 +261,11 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T
 	if engine == nil {
 		return out, fmt.Errorf("step %s: %w", name, ErrNoExecution)
 	}
+	shape := shapeOf(reflect.TypeFor[T]())
 	record, err := engine.Step(ctx, &StepCall{
 		Name:  name,
 		Func:  "restaq.Do",
-		Shape: shapeOf(reflect.TypeFor[T]()),
+		Shape: shape,
 		Run: func(ctx context.Context) ([]byte, error) {
 			v, err := fn(ctx)
 			if err != nil {
@@ -216,7 +282,7 @@ func Do[T any](ctx context.Context, name string, fn func(ctx context.Context) (T
 		return out, err
 	}
 	if err := guard(func() error { return codec.Decode(record, &out) }); err != nil {
-		return *new(T), engine.Refuse(ctx, fmt.Errorf("step %s: decode recorded output: %w", name, err))
+		return *new(T), engine.Refuse(ctx, unreadable(name, shape, err))
 	}
 	return out, nil
 }
@@ -233,6 +299,13 @@ type StepCall struct {
 
 	// Reads, ReadBy and Earlier are earlier shapes of the output, as in a Codec.
 	Reads, ReadBy, Earlier []string
+
+	// Was are the names that the step had before, the oldest first.
+	Was []string
+
+	// Convert converts a record of an earlier shape into an output; ok is false
+	// if there is no converter for the shape. Nil if there is none at all.
+	Convert func(shape string, record []byte) (output []byte, ok bool, err error)
 
 	// Key computes the key; nil if the step has none. It may panic.
 	Key func() string

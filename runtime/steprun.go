@@ -46,7 +46,7 @@ func (a *attempt) Step(ctx context.Context, call *StepCall) ([]byte, error) {
 
 	ctx, end := a.observeStep(ctx, r)
 	defer end()
-	if record := a.past.records[r.name()]; record != nil {
+	if record := a.past.records[r.oldest()]; record != nil {
 		r.output, r.err = a.reuse(r, record)
 	} else {
 		r.output, r.err = a.first(ctx, r)
@@ -225,16 +225,19 @@ func (a *attempt) reuse(r *stepRun, record *StepRow) ([]byte, error) {
 	if packageOf(record.Func) != packageOf(r.call.Func) {
 		return nil, a.Refuse(a.ctx, conflict(r.name(), record.Func, r.call.Func))
 	}
-	if record.Status == StepCompleted && !record.readable(r.call.Shape, r.call.Reads) {
-		return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: its output's shape has changed: the record has shape %q, this program's %s reads %q; restart the execution, or run the program that wrote the record",
-			r.name(), record.Shape, r.call.Func, r.call.Shape))
+	output := record.Output
+	if record.Status == StepCompleted {
+		var err error
+		if output, err = a.read(r, record); err != nil {
+			return nil, err
+		}
 	}
 	a.begin(r)
 	row := r.row()
 	row.Status = StepSkipped
 	if record.inputChanged(row.Inputs) {
 		if a.rt.cfg.StrictInputs {
-			return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: its inputs differ from those that its record was made from (Config.StrictInputs)", r.name()))
+			return nil, a.Refuse(a.ctx, fmt.Errorf("step %s: %w", r.name(), errInputChanged))
 		}
 		row.Detail = encodeDetail(&stepDetail{InputChanged: true})
 		a.log().Warn("restaq: input changed: a step's record was made from other inputs", "step", r.call.Name)
@@ -243,7 +246,7 @@ func (a *attempt) reuse(r *stepRun, record *StepRow) ([]byte, error) {
 	if record.Status == StepPermanent {
 		return nil, &StepError{Step: r.name(), Permanent: true, Err: a.rt.known.restore(record.Error, decodeDetail[stepDetail](record.Detail).Errors)}
 	}
-	return record.Output, nil
+	return output, nil
 }
 
 // first runs a step that has no record.
@@ -266,7 +269,7 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 	if err != nil {
 		return nil, a.fail(r, err)
 	}
-	r.row().complete(output, r.call)
+	r.complete(r.row(), output)
 	if r.call.Pure && a.leave(r.row()) {
 		return output, nil
 	}
@@ -278,7 +281,7 @@ func (a *attempt) first(ctx context.Context, r *stepRun) ([]byte, error) {
 
 // firstTx is first for a step that takes a transaction.
 func (a *attempt) firstTx(ctx context.Context, r *stepRun) ([]byte, error) {
-	output, failure, err := a.transact(WithStep(ctx, r.name()), r, *r.row())
+	output, failure, err := a.transact(r.context(ctx), r, *r.row())
 	switch {
 	case err != nil:
 		return nil, a.refuse(err)
@@ -290,19 +293,20 @@ func (a *attempt) firstTx(ctx context.Context, r *stepRun) ([]byte, error) {
 }
 
 // complete makes row that of a completed call.
-func (r *StepRow) complete(output []byte, call *StepCall) {
-	r.Status = StepCompleted
-	r.Output = output
-	if len(call.Reads)+len(call.ReadBy)+len(call.Earlier) == 0 {
+func (r *stepRun) complete(row *StepRow, output []byte) {
+	row.Status = StepCompleted
+	row.Output = output
+	call := r.call
+	if len(call.Reads)+len(call.ReadBy)+len(call.Earlier)+len(call.Was) == 0 {
 		return
 	}
-	detail := stepDetail{ReadBy: call.ReadBy, Earlier: slices.Clone(call.Earlier)}
-	for _, shape := range call.Reads {
+	detail := stepDetail{ReadBy: call.ReadBy, Was: r.was()}
+	for _, shape := range slices.Concat(call.Reads, call.Earlier) {
 		if !slices.Contains(call.ReadBy, shape) {
 			detail.Earlier = append(detail.Earlier, shape)
 		}
 	}
-	r.Detail = encodeDetail(&detail)
+	row.Detail = encodeDetail(&detail)
 }
 
 // checkOutput refuses an output that is too large to be recorded.
@@ -323,7 +327,7 @@ func (r *stepRun) timeout(ctx context.Context) (context.Context, context.CancelF
 
 // call runs the step's function under its timeout.
 func (a *attempt) call(ctx context.Context, r *stepRun) (output []byte, err error) {
-	ctx, cancel := r.timeout(WithStep(ctx, r.name()))
+	ctx, cancel := r.timeout(r.context(ctx))
 	defer cancel()
 	err = guard(func() (err error) {
 		output, err = r.call.Run(ctx)
@@ -346,7 +350,7 @@ func (a *attempt) fail(r *stepRun, err error) error {
 	row.Status = StepFailed
 	row.Error = errorText(err)
 	f := a.rt.known.classify(err)
-	detail := stepDetail{Timeout: err == errStepTimeout, Stack: storable(string(f.stack))}
+	detail := stepDetail{Timeout: err == errStepTimeout, Stack: storable(string(f.stack)), Was: r.was()}
 	if f.permanent {
 		row.Status = StepPermanent
 		detail.Errors = f.known

@@ -204,6 +204,9 @@ type Claim struct {
 	// DeadBlocks makes a dead execution keep its order key.
 	DeadBlocks bool
 
+	// Except are executions to pass over, a few hundred at most.
+	Except []string
+
 	// Recover asks for leases that the owner has and does not know of, which
 	// are all but those in Held.
 	Recover bool
@@ -236,7 +239,7 @@ type Renewal struct {
 // Outcome is the end of an attempt.
 type Outcome struct {
 	// Status becomes the execution's: Completed, Failed, or Pending if the
-	// attempt was interrupted and is due again at once.
+	// attempt was interrupted or released, and is due again after RetryIn.
 	Status Status
 
 	// Attempt is the attempt's own outcome.
@@ -247,8 +250,12 @@ type Outcome struct {
 	Retry   bool
 	RetryIn time.Duration
 
+	// StoppedBy is why a failed execution without Retry is dead.
+	StoppedBy StopReason
+
 	// Error is the attempt's error, and Step the record name of the step whose
-	// failure ended the attempt; "" for none.
+	// failure ended the attempt; "" for none. The error of an attempt that failed
+	// or was released becomes the execution's.
 	Error string
 	Step  string
 
@@ -320,6 +327,10 @@ type Filter struct {
 	// "retrying"; any of them matches.
 	Statuses []string
 
+	// StoppedBy finds dead executions by the reason. With Statuses, both must
+	// match.
+	StoppedBy StopReason
+
 	Handler   string    // exact name
 	EventType string    // exact, or a pattern that ends in ".*"
 	Provider  string    // exact
@@ -333,7 +344,8 @@ type Filter struct {
 	Text string
 
 	// Unhandled lists stored events that never had an execution instead. Their
-	// rows have an Event and CreatedAt only; Statuses and Handler are not used.
+	// rows have an Event and CreatedAt only; Statuses, StoppedBy and Handler are
+	// not used.
 	Unhandled bool
 
 	// Cursor is the Next of the page before; "" begins.
@@ -389,6 +401,9 @@ type HandlerDetail struct {
 	// receiver, in order of registration. The handler may call others too.
 	Steps []StepInfo `json:"steps,omitempty"`
 
+	// Was are names that the handler had before.
+	Was []string `json:"was,omitempty"`
+
 	// Graph is the order of the handler's steps as the generator found it, as
 	// JSON; nil if it is not known.
 	Graph json.RawMessage `json:"graph,omitempty"`
@@ -409,4 +424,9 @@ type StepInfo struct {
 	Reads   []string `json:"reads,omitempty"`
 	ReadBy  []string `json:"readBy,omitempty"`
 	Earlier []string `json:"earlier,omitempty"`
+
+	// Converts are the shapes that it has converters for, and Was the names that
+	// it had before.
+	Converts []string `json:"converts,omitempty"`
+	Was      []string `json:"was,omitempty"`
 }

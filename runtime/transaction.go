@@ -219,7 +219,7 @@ func (t *txTry) call(ctx context.Context, tx any) (*Progress, error) {
 		return nil, t.failure
 	}
 	t.row.EndedAt = t.now()
-	t.row.complete(t.output, t.step.call)
+	t.step.complete(&t.row, t.output)
 	t.written = t.progress(t.step, []StepRow{t.row})
 	return &t.written, nil
 }

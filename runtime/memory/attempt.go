@@ -31,7 +31,7 @@ func (s *Store) Claim(ctx context.Context, c restaq.Claim) ([]restaq.Claimed, er
 			if len(claimed) == c.Limit {
 				break
 			}
-			e, passed := s.next(h, now, c.DeadBlocks)
+			e, passed := s.next(h, now, &c)
 			taken = append(taken, passed...)
 			if e == nil {
 				continue
@@ -207,12 +207,15 @@ func (s *Store) Finish(ctx context.Context, lease restaq.Lease, o *restaq.Outcom
 		}})
 	}
 	e.Step = o.Step
-	if o.Attempt == restaq.AttemptFailed {
+	if o.Attempt == restaq.AttemptFailed || o.Attempt == restaq.AttemptReleased {
 		e.Error = o.Error
 	}
+	e.StoppedBy = o.StoppedBy
 	switch {
-	case noted || o.Status == restaq.Pending:
+	case noted:
 		e.setPending(now)
+	case o.Status == restaq.Pending:
+		e.setPending(now.Add(max(o.RetryIn, 0)).Truncate(time.Microsecond))
 	case o.Status == restaq.Failed && o.Retry:
 		e.setRetry(now.Add(max(o.RetryIn, 0)).Truncate(time.Microsecond))
 	default:

@@ -171,6 +171,9 @@ type attempt struct {
 func (e *execution) out() restaq.Execution {
 	x := e.Execution
 	x.Event = e.event.Ref()
+	if !x.Dead() {
+		x.StoppedBy = ""
+	}
 	return x
 }
 

@@ -126,11 +126,11 @@ func (s *Store) behind(e *execution, deadBlocks bool) bool {
 // next takes the execution of a handler that is to be claimed next at now out
 // of its queue; nil if there is none. passed are those taken out on the way.
 // The caller settles them all.
-func (s *Store) next(handler string, now time.Time, deadBlocks bool) (next *execution, passed []*execution) {
+func (s *Store) next(handler string, now time.Time, c *restaq.Claim) (next *execution, passed []*execution) {
 	q := s.queues[handler]
 	for q != nil && q.Len() > 0 && !(*q)[0].due.After(now) {
 		e := heap.Pop(q).(*execution)
-		if !s.behind(e, deadBlocks) {
+		if !s.behind(e, c.DeadBlocks) && !slices.Contains(c.Except, e.ID) {
 			return e, passed
 		}
 		passed = append(passed, e)

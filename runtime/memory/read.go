@@ -87,7 +87,8 @@ func (s *Store) List(ctx context.Context, f restaq.Filter) (restaq.Page, error) 
 func (s *Store) matching(f *restaq.Filter) []entry {
 	var rows []entry
 	for _, e := range s.executions {
-		if matchStatus(f.Statuses, &e.Execution) && (f.Handler == "" || f.Handler == e.Handler) &&
+		if matchStatus(f.Statuses, &e.Execution) && (f.StoppedBy == "" || e.Dead() && f.StoppedBy == e.StoppedBy) &&
+			(f.Handler == "" || f.Handler == e.Handler) &&
 			(f.Text == "" || e.Status == restaq.Failed && strings.Contains(e.Error, f.Text)) &&
 			matchEvent(f, e.event) && matchTime(f, e.CreatedAt) {
 			rows = append(rows, entry{e.out(), e.CreatedAt, e.ID})

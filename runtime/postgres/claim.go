@@ -30,6 +30,8 @@ import (
 // execution is left alone: the next claim takes it. If one is under way, this
 // waits for it.
 //
+// What is to be passed over is what this process left to others, which is due.
+//
 // Executions with an order key are found by heads. take_turn then decides, on the
 // locked row (LIMIT keeps it there): it lets one claim of a key happen at a time,
 // and looks at what those before it have left.
@@ -41,7 +43,7 @@ WITH candidate AS MATERIALIZED (
 	CROSS JOIN LATERAL (
 		(SELECT w.execution, w.due_at AS due FROM restaq.work w
 		WHERE w.handler = t.id AND w.order_key IS NULL AND w.finished_at IS NULL AND w.due_at <= now()
-			AND $6::uuid IS NULL
+			AND $6::uuid IS NULL AND NOT w.execution = ANY ($9::uuid[])
 		ORDER BY w.due_at
 		LIMIT 4 * $2::bigint + 16)
 		UNION ALL
@@ -52,7 +54,7 @@ WITH candidate AS MATERIALIZED (
 		UNION ALL
 		(SELECT w.execution, coalesce(w.due_at, w.lease_until)
 		FROM restaq.heads(t.id, $8::bigint, CASE WHEN $6::uuid IS NULL THEN 4 * $2::bigint + 16 ELSE 9223372036854775807 END, $7::boolean) w
-		WHERE w.due_at IS NOT NULL AND $6::uuid IS NULL
+		WHERE w.due_at IS NOT NULL AND $6::uuid IS NULL AND NOT w.execution = ANY ($9::uuid[])
 			OR w.due_at IS NULL AND $5::boolean AND ($6::uuid IS NULL OR w.execution = $6::uuid))
 	) c
 	ORDER BY round, handler
@@ -189,7 +191,13 @@ func (s *Store) claimAround(ctx context.Context, c restaq.Claim) ([]restaq.Claim
 // claim claims what is due, those with leases that ran out if expired is set,
 // and no other than one of these if only is valid.
 func (s *Store) claim(ctx context.Context, c restaq.Claim, expired bool, only pgtype.UUID) (claimed []restaq.Claimed, err error) {
-	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only, c.DeadBlocks, rand.Int64()}
+	except := make([]pgtype.UUID, 0, len(c.Except))
+	for _, id := range c.Except {
+		if id, ok := parseID(id); ok {
+			except = append(except, id)
+		}
+	}
+	args := []any{c.Handlers, int64(c.Limit), ownerID(c.Owner), c.Lease.Microseconds(), expired, only, c.DeadBlocks, rand.Int64(), except}
 	return s.begin(ctx, claimSQL, args)
 }
 

@@ -108,7 +108,7 @@ func (f *fenced) raw(sql string, seq int, params func(id pgtype.UUID, b *batch, 
 // takeOver is what Claim does, in q.
 func (f *fenced) takeOver(q querier) []restaq.Claimed {
 	f.Helper()
-	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds(), true, pgtype.UUID{}, false, int64(0))
+	rows, err := q.Query(f.Context(), claimSQL, []string{"shop.Paid"}, int64(10), ownerID("new"), time.Minute.Microseconds(), true, pgtype.UUID{}, false, int64(0), []pgtype.UUID{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -420,11 +420,11 @@ func TestAClaimReadsOnlyUnfinishedWork(t *testing.T) {
 		if _, err := f.admin.Exec(t.Context(), `SET plan_cache_mode = `+mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid, boolean, bigint) AS `+claimSQL); err != nil {
+		if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid, boolean, bigint, uuid[]) AS `+claimSQL); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := column[string](t.Context(), f.admin, `
-			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000, true, NULL, true, 0)`)
+			EXPLAIN (COSTS OFF) EXECUTE claim (ARRAY['handler0', 'handler3'], 64, gen_random_uuid(), 60000000, true, NULL, true, 0, '{}')`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,8 @@ FROM restaq.execution e
 JOIN restaq.event ev ON ` + ofEvent + stateTables + `
 WHERE e.id = $1::uuid AND EXISTS (
 	SELECT FROM restaq.entry t
-	WHERE t.execution = e.id AND t.token = $2::bigint AND t.kind IS NOT NULL AND t.outcome = $3::smallint AND t.outcome < ` + lostCode + `
+	WHERE t.execution = e.id AND t.token = $2::bigint AND t.kind IS NOT NULL AND t.outcome = $3::smallint
+		AND t.outcome NOT IN (` + lostCode + `, ` + cancelledCode + `)
 		AND coalesce(t.error, '') = $4::text AND coalesce(t.name, '') = $5::text
 		AND CASE WHEN $7::boolean THEN t.attempt IS NULL ELSE t.attempt = $6::integer END)`
 

@@ -107,7 +107,7 @@ func (l *listQuery) executions(f *restaq.Filter, more string) {
 	l.write(`
 FROM restaq.execution e
 JOIN restaq.event ev ON ` + ofEvent)
-	if f.Text != "" || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, string(restaq.Completed)) {
+	if f.Text != "" || f.StoppedBy != "" || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, string(restaq.Completed)) {
 		l.write(`
 JOIN restaq.work w ON w.execution = e.id`)
 	} else {
@@ -118,6 +118,9 @@ LEFT JOIN restaq.work w ON w.execution = e.id`)
 WHERE true`)
 	if len(f.Statuses) > 0 {
 		l.statuses(f.Statuses)
+	}
+	if f.StoppedBy != "" {
+		l.write(` AND w.status = 'failed' AND w.due_at IS NULL AND w.stopped_by = ` + l.arg(string(f.StoppedBy)) + `::text`)
 	}
 	if f.Text != "" {
 		l.write(` AND w.status = 'failed' AND strpos(w.error, ` + l.arg(f.Text) + `::text) > 0`)
@@ -204,7 +207,7 @@ func (l *listQuery) since(f *restaq.Filter, column string) {
 func unhandledList(f *restaq.Filter) (*listQuery, error) {
 	var l listQuery
 	l.write(`SELECT '', '', '', ev.received_at, ` + eventColumns + `,
-	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', ev.source::text || ' ' || ev.event_id`)
+	'', 0, NULL::timestamptz, NULL::timestamptz, '', '', '', ev.source::text || ' ' || ev.event_id`)
 	l.unhandled(f)
 	if f.Cursor != "" {
 		at, key, err := parseCursor(f.Cursor)

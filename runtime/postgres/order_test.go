@@ -130,7 +130,7 @@ func TestAnOpenDeliveryHoldsUpTheDeliveriesOfItsKeyAlone(t *testing.T) {
 // handler with much of that holds no claim up.
 func TestAClaimDoesNotReadWhatIsBehindOthersOfItsKey(t *testing.T) {
 	f := newFenced(t)
-	if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid, boolean, bigint) AS `+claimSQL); err != nil {
+	if _, err := f.admin.Exec(t.Context(), `PREPARE claim (text[], bigint, uuid, bigint, boolean, uuid, boolean, bigint, uuid[]) AS `+claimSQL); err != nil {
 		t.Fatal(err)
 	}
 	blocks := func(waiting int) (n int) {
@@ -151,7 +151,7 @@ func TestAClaimDoesNotReadWhatIsBehindOthersOfItsKey(t *testing.T) {
 		}
 		lines, err := column[string](t.Context(), f.admin, `
 			EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-			EXECUTE claim (ARRAY['shop.Paid'], 64, gen_random_uuid(), 60000000, true, NULL, true, 5)`)
+			EXECUTE claim (ARRAY['shop.Paid'], 64, gen_random_uuid(), 60000000, true, NULL, true, 5, '{}')`)
 		if err != nil {
 			t.Fatal(err)
 		}

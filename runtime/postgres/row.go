@@ -34,7 +34,8 @@ const stateColumns = `
 	CASE WHEN w.execution IS NULL THEN a.ended_at ELSE w.finished_at END,
 	CASE WHEN w.status = 'failed' THEN w.due_at END,
 	coalesce(CASE WHEN w.execution IS NULL THEN a.earlier ELSE w.error END, ''),
-	coalesce(CASE WHEN w.execution IS NULL THEN a.step ELSE w.step END, '')`
+	coalesce(CASE WHEN w.execution IS NULL THEN a.step ELSE w.step END, ''),
+	coalesce(CASE WHEN w.status = 'failed' AND w.due_at IS NULL THEN w.stopped_by END, '')`
 
 // stateTables are joined to an execution e for stateColumns.
 const stateTables = `
@@ -59,7 +60,7 @@ func executionTargets(x *restaq.Execution) []any {
 
 // stateTargets are where stateColumns go.
 func stateTargets(x *restaq.Execution) []any {
-	return []any{&x.Status, &x.Attempts, utc{&x.FinishedAt}, utc{&x.RetryAt}, &x.Error, &x.Step}
+	return []any{&x.Status, &x.Attempts, utc{&x.FinishedAt}, utc{&x.RetryAt}, &x.Error, &x.Step, &x.StoppedBy}
 }
 
 // readExecution reads executionColumns and stateColumns.
@@ -70,7 +71,7 @@ func readExecution(row [][]byte) restaq.Execution {
 			Source: string(row[4]), Provider: string(row[5]), ID: string(row[6]), Type: string(row[7]), ReceivedAt: readTime(row[8]),
 		},
 		Status: restaq.Status(row[9]), Attempts: readInt(row[10]), FinishedAt: readTime(row[11]), RetryAt: readTime(row[12]),
-		Error: string(row[13]), Step: string(row[14]),
+		Error: string(row[13]), Step: string(row[14]), StoppedBy: restaq.StopReason(row[15]),
 	}
 }
 
@@ -155,12 +156,15 @@ func statusCode(s restaq.StepStatus) int16 { return int16(slices.Index(stepStatu
 // attemptOutcomes are the outcomes of attempts by their codes.
 var attemptOutcomes = []restaq.AttemptOutcome{
 	restaq.AttemptCompleted, restaq.AttemptFailed, restaq.AttemptInterrupted, restaq.AttemptLost, restaq.AttemptCancelled,
+	restaq.AttemptReleased,
 }
 
 // The codes that statements name.
 const (
+	failedCode    = "1"
 	lostCode      = "3"
 	cancelledCode = "4"
+	releasedCode  = "5"
 )
 
 func outcomeCode(o restaq.AttemptOutcome) int16 { return int16(slices.Index(attemptOutcomes, o)) }

@@ -139,12 +139,12 @@ const finishHeldSQL = `
 WITH held AS MATERIALIZED (
 	SELECT r.*, w.attempts AS attempt, w.kind, w.wish, w.started_at, w.error AS earlier,
 		CASE WHEN w.wish <> 0 THEN 'pending' ELSE r.next END AS becomes,
-		CASE WHEN r.outcome = 1 THEN r.error ELSE w.error END AS last_error
+		CASE WHEN r.outcome IN (` + failedCode + `, ` + releasedCode + `) THEN r.error ELSE w.error END AS last_error
 	FROM (SELECT unnest($14::integer[]) AS n, unnest($15::uuid[]) AS execution, unnest($16::integer[]) AS token,
 		unnest($17::integer[]) AS position, unnest($18::text[]) AS next, unnest($19::smallint[]) AS outcome,
 		unnest($20::boolean[]) AS retry, unnest($21::bigint[]) AS retry_in,
 		unnest($22::text[]) AS error, unnest($23::text[]) AS step, unnest($24::bytea[]) AS detail,
-		unnest($25::boolean[]) AS uncounted) AS r
+		unnest($25::boolean[]) AS uncounted, unnest($26::text[]) AS stopped_by) AS r
 	CROSS JOIN LATERAL (
 		SELECT attempts, kind, wish, started_at, error FROM restaq.work
 		WHERE execution = r.execution AND token = r.token AND status = 'running'
@@ -166,13 +166,14 @@ const finishRestSQL = `
 		attempts = CASE WHEN h.uncounted THEN h.attempt - 1 ELSE h.attempt END,
 		wish = CASE WHEN h.uncounted THEN greatest(h.wish, h.kind) ELSE h.wish END,
 		due_at = CASE
-			WHEN h.becomes = 'pending' THEN now()
+			WHEN h.wish <> 0 THEN now()
+			WHEN h.becomes = 'pending' THEN now() + h.retry_in * interval '1 microsecond'
 			WHEN h.retry THEN now() + h.retry_in * interval '1 microsecond' END,
 		finished_at = CASE WHEN h.becomes = 'failed' AND NOT h.retry THEN now() END,
 		lease_until = NULL, started_at = NULL, owner = NULL,
-		error = h.last_error, step = h.step
+		error = h.last_error, step = h.step, stopped_by = h.stopped_by
 	FROM held h WHERE w.execution = h.execution AND h.becomes <> 'completed'
-	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step
+	RETURNING w.execution, w.status, w.attempts, w.finished_at, w.due_at, w.error, w.step, w.stopped_by
 )
 SELECT h.n, ` + executionColumns + `, ` + stateColumns + `
 FROM held h
@@ -183,7 +184,7 @@ LEFT JOIN closed a ON a.execution = h.execution`
 
 // endRows are ends of attempts column by column.
 type endRows struct {
-	numbers, ids, tokens, positions, next, outcomes, retry, retryIn, errs, steps, details, uncounted *array
+	numbers, ids, tokens, positions, next, outcomes, retry, retryIn, errs, steps, details, uncounted, stopped *array
 }
 
 func (b *batch) ends() endRows {
@@ -192,7 +193,7 @@ func (b *batch) ends() endRows {
 		positions: b.column(pgtype.Int4OID), next: b.column(pgtype.TextOID), outcomes: b.column(pgtype.Int2OID),
 		retry: b.column(pgtype.BoolOID), retryIn: b.column(pgtype.Int8OID),
 		errs: b.column(pgtype.TextOID), steps: b.column(pgtype.TextOID), details: b.column(pgtype.ByteaOID),
-		uncounted: b.column(pgtype.BoolOID),
+		uncounted: b.column(pgtype.BoolOID), stopped: b.column(pgtype.TextOID),
 	}
 }
 
@@ -209,11 +210,12 @@ func (r *endRows) add(n int, id pgtype.UUID, token, position int32, o *restaq.Ou
 	r.steps.textOrNull(o.Step)
 	r.details.bytes(o.Detail)
 	r.uncounted.bool(o.Uncounted)
+	r.stopped.textOrNull(string(o.StoppedBy))
 }
 
 func (r *endRows) all() []*array {
 	return []*array{
-		r.numbers, r.ids, r.tokens, r.positions, r.next, r.outcomes, r.retry, r.retryIn, r.errs, r.steps, r.details, r.uncounted,
+		r.numbers, r.ids, r.tokens, r.positions, r.next, r.outcomes, r.retry, r.retryIn, r.errs, r.steps, r.details, r.uncounted, r.stopped,
 	}
 }
 

@@ -140,12 +140,15 @@ func (t *tx) finish(e *execution, lease restaq.Lease, o *restaq.Outcome) error {
 		}
 	}
 	e.Step = o.Step
-	if o.Attempt == restaq.AttemptFailed {
+	if o.Attempt == restaq.AttemptFailed || o.Attempt == restaq.AttemptReleased {
 		e.Error = o.Error
 	}
+	e.StoppedBy = o.StoppedBy
 	switch {
-	case noted || o.Status == restaq.Pending:
+	case noted:
 		e.setPending(t.now)
+	case o.Status == restaq.Pending:
+		e.setPending(t.now.Add(max(o.RetryIn, 0)).Truncate(time.Microsecond))
 	case o.Status == restaq.Failed && o.Retry:
 		e.setRetry(t.now.Add(max(o.RetryIn, 0)).Truncate(time.Microsecond))
 	default:

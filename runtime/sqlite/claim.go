@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -48,10 +49,18 @@ func (s *Store) anyDue(ctx context.Context, c restaq.Claim) (found bool, err err
 // dueSQL finds the executions of a handler that are due and that do not wait
 // for others of their order, oldest first. It walks through the index of
 // unfinished work in order, so that the cost grows neither with what is
-// finished, nor with what is due, nor with what is behind others. ?4 says that dead ones keep their key.
-const dueSQL = `SELECT x.seq
+// finished, nor with what is due, nor with what is behind others. ?4 says that
+// dead ones keep their key. dueExceptSQL passes over those of a JSON array.
+const (
+	dueSQL       = dueOfHandler + dueInTurn
+	dueExceptSQL = dueOfHandler + ` AND x.id NOT IN (SELECT value FROM json_each(?5))` + dueInTurn
+)
+
+const dueOfHandler = `SELECT x.seq
 	FROM restaq_execution AS x INDEXED BY restaq_execution_due
-	WHERE x.handler = ?1 AND x.due_at <= ?2 AND x.behind = 0 AND (x.order_key = '' OR x.status = 'running' OR
+	WHERE x.handler = ?1 AND x.due_at <= ?2 AND x.behind = 0`
+
+const dueInTurn = ` AND (x.order_key = '' OR x.status = 'running' OR
 		NOT EXISTS (
 			SELECT 1 FROM restaq_execution AS y INDEXED BY restaq_execution_order
 			WHERE y.handler = x.handler AND y.order_key = x.order_key AND y.order_key <> '' AND y.due_at IS NOT NULL
@@ -68,12 +77,20 @@ const dueSQL = `SELECT x.seq
 // candidates returns up to c.Limit executions to be claimed at now, those of
 // each handler by turns.
 func candidates(query queryFunc, c restaq.Claim, now int64) ([]int64, error) {
+	sql, rest := dueSQL, []any{now, c.Limit, c.DeadBlocks}
+	if len(c.Except) > 0 {
+		except, err := json.Marshal(c.Except)
+		if err != nil {
+			return nil, err
+		}
+		sql, rest = dueExceptSQL, append(rest, string(except))
+	}
 	var lines [][]int64 // of each handler
 	for i, handler := range c.Handlers {
 		if slices.Contains(c.Handlers[:i], handler) {
 			continue
 		}
-		due, err := seqs(query, dueSQL, handler, now, c.Limit, c.DeadBlocks)
+		due, err := seqs(query, sql, append([]any{handler}, rest...)...)
 		if err != nil {
 			return nil, err
 		}

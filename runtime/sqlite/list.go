@@ -67,6 +67,9 @@ const executionTables = `
 // executionWhere says which executions f finds.
 func executionWhere(f restaq.Filter) (w where) {
 	w.status(f.Statuses)
+	if f.StoppedBy != "" {
+		w.add(`x.status = 'failed' AND x.due_at IS NULL AND x.stopped_by = ?`, string(f.StoppedBy))
+	}
 	if f.Handler != "" {
 		w.add(`x.handler = ?`, f.Handler)
 	}

@@ -128,13 +128,13 @@ type execution struct {
 // executionColumns are read into columns(), of restaq_execution as x and
 // restaq_event as e.
 const executionColumns = `x.seq, x.event, x.created_at, x.due_at, x.finished_at, x.started_at, x.token, x.attempts,
-	x.kind, x.wish, x.status, x.id, x.handler, x.order_key, x.replay_of, x.owner, x.step, x.error,
+	x.kind, x.wish, x.status, x.id, x.handler, x.order_key, x.replay_of, x.owner, x.step, x.error, x.stopped_by,
 	e.received_at, e.source, e.id, e.provider, e.type`
 
 func (e *execution) columns() []any {
 	return []any{
 		&e.seq, &e.event, moment{&e.CreatedAt}, moment{&e.due}, moment{&e.FinishedAt}, moment{&e.startedAt}, &e.token, &e.Attempts,
-		&e.kind, &e.wish, &e.Status, &e.ID, &e.Handler, &e.orderKey, &e.ReplayOf, &e.owner, &e.Step, &e.Error,
+		&e.kind, &e.wish, &e.Status, &e.ID, &e.Handler, &e.orderKey, &e.ReplayOf, &e.owner, &e.Step, &e.Error, (*string)(&e.StoppedBy),
 		moment{&e.Event.ReceivedAt}, &e.Event.Source, &e.Event.ID, &e.Event.Provider, &e.Event.Type,
 	}
 }
@@ -145,6 +145,9 @@ func (e *execution) out() restaq.Execution {
 	x.RetryAt = time.Time{}
 	if x.Status == restaq.Failed {
 		x.RetryAt = e.due
+	}
+	if !x.Dead() {
+		x.StoppedBy = ""
 	}
 	return x
 }
@@ -187,10 +190,10 @@ func (t *tx) load(id string) (*execution, error) {
 func (t *tx) save(e *execution) error {
 	_, err := t.exec(`UPDATE restaq_execution SET
 			due_at = ?, finished_at = ?, started_at = ?, token = ?, attempts = ?,
-			kind = ?, wish = ?, status = ?, owner = ?, step = ?, error = ?, behind = 0
+			kind = ?, wish = ?, status = ?, owner = ?, step = ?, error = ?, stopped_by = ?, behind = 0
 		WHERE seq = ?`,
 		micros(e.due), micros(e.FinishedAt), micros(e.startedAt), e.token, e.Attempts,
-		e.kind, e.wish, e.Status, e.owner, e.Step, e.Error, e.seq)
+		e.kind, e.wish, e.Status, e.owner, e.Step, e.Error, string(e.StoppedBy), e.seq)
 	if err == nil && e.orderKey != "" && e.due.IsZero() {
 		_, err = t.exec(`UPDATE restaq_execution SET behind = 0 WHERE behind = 1 AND seq = (
 			SELECT min(seq) FROM restaq_execution INDEXED BY restaq_execution_order

@@ -113,6 +113,22 @@ var claimTests = []test{
 		}
 	}},
 
+	{"executions to be passed over are left to others", func(f *fixture) {
+		first, second := f.pending("evt_1"), f.pending("evt_2")
+		claim := func(except ...string) []string {
+			f.Helper()
+			claimed, err := f.store.Claim(f.ctx, restaq.Claim{Owner: owner, Lease: time.Hour, Handlers: []string{handler}, Limit: 1, Except: except})
+			if err != nil {
+				f.Fatalf("Claim: %v", err)
+			}
+			return claimedIDs(claimed)
+		}
+		f.equal("nothing but what is to be passed over", claim(first, second, newID(), "no id"), []string(nil))
+		f.equal("the oldest is to be passed over", claim(first), []string{second})
+		f.equal("the same again", claim(first), []string(nil))
+		f.equal("the oldest is not to be passed over any more", claim(), []string{first})
+	}},
+
 	{"a running execution is left alone until its lease runs out", func(f *fixture) {
 		l := f.begun("evt_1")
 		f.record(l, &restaq.Progress{Steps: steps(1, 1, 2), Current: "charge"})

@@ -79,6 +79,40 @@ var finishTests = []test{
 		}
 	}},
 
+	{"a released attempt is due again after a while, and says why", func(f *fixture) {
+		l := f.begun("evt_1")
+		e := f.finish(l, released)
+		if e.Status != restaq.Pending || e.Attempts != 1 || !e.FinishedAt.IsZero() || !e.RetryAt.IsZero() || e.Error != "newer" || e.Step != "charge" {
+			f.Errorf("execution = %+v", e)
+		}
+		f.claimNone()
+		if h := f.history(l.Execution); len(h.Attempts) != 1 || h.Attempts[0].Outcome != restaq.AttemptReleased || h.Attempts[0].Error != "newer" {
+			f.Errorf("attempts = %+v", h.Attempts)
+		}
+		f.change(l.Execution, restaq.Change{From: []restaq.Status{restaq.Pending}, To: restaq.Pending, Kind: restaq.Retried})
+		if c := f.claim(l.Execution); c.Lease.Attempt != 2 || c.Kind != restaq.Retried {
+			f.Errorf("claimed %+v of kind %d, want attempt 2, as asked for", c.Lease, c.Kind)
+		}
+	}},
+
+	{"why a dead execution is dead stays until it is reopened", func(f *fixture) {
+		l := f.begun("evt_1")
+		o := died
+		o.StoppedBy = restaq.StoppedBySchema
+		if e := f.finish(l, o); e.StoppedBy != restaq.StoppedBySchema {
+			f.Errorf("execution = %+v, want it stopped by %s", e, o.StoppedBy)
+		}
+		if e := f.read(l.Execution); e.StoppedBy != restaq.StoppedBySchema {
+			f.Errorf("execution = %+v, want it stopped by %s", e, o.StoppedBy)
+		}
+		if e := f.change(l.Execution, restaq.Change{From: []restaq.Status{restaq.Failed}, To: restaq.Pending, Kind: restaq.Retried}); e.StoppedBy != "" {
+			f.Errorf("reopened: stopped by %q, want nothing", e.StoppedBy)
+		}
+		if e := f.finish(f.claim(l.Execution).Lease, died); !e.Dead() || e.StoppedBy != "" {
+			f.Errorf("dead again for no reason that is known: %+v", e)
+		}
+	}},
+
 	{"the last failed attempt's error stays", func(f *fixture) {
 		l := f.begun("evt_1")
 		o := retryInHour
@@ -133,7 +167,7 @@ var finishTests = []test{
 
 	{"the same end again is recognised", func(f *fixture) {
 		for name, o := range map[string]restaq.Outcome{
-			"completed": completed, "retry": retryInHour, "dead": died, "interrupted": interrupted,
+			"completed": completed, "retry": retryInHour, "dead": died, "interrupted": interrupted, "released": released,
 			"uncounted": {Status: restaq.Pending, Attempt: restaq.AttemptInterrupted, Uncounted: true},
 		} {
 			f.Run(name, func(t *testing.T) {
@@ -192,7 +226,7 @@ var finishTests = []test{
 	}},
 
 	{"a wish noted while the attempt ran comes next", func(f *fixture) {
-		for name, o := range map[string]restaq.Outcome{"completed": completed, "retry": retryInHour, "dead": died, "interrupted": interrupted} {
+		for name, o := range map[string]restaq.Outcome{"completed": completed, "retry": retryInHour, "dead": died, "interrupted": interrupted, "released": released} {
 			f.Run(name, func(t *testing.T) {
 				f := newFixture(t, f.backend)
 				l := f.begun("evt_1")

@@ -181,6 +181,7 @@ var (
 	died        = restaq.Outcome{Status: restaq.Failed, Attempt: restaq.AttemptFailed, Error: "boom", Step: "charge"}
 	retryInHour = restaq.Outcome{Status: restaq.Failed, Attempt: restaq.AttemptFailed, Retry: true, RetryIn: time.Hour, Error: "boom", Step: "charge"}
 	interrupted = restaq.Outcome{Status: restaq.Pending, Attempt: restaq.AttemptInterrupted}
+	released    = restaq.Outcome{Status: restaq.Pending, Attempt: restaq.AttemptReleased, RetryIn: time.Hour, Error: "newer", Step: "charge"}
 )
 
 // steps returns n rows of an attempt from seq on.

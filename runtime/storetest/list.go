@@ -121,6 +121,40 @@ var listTests = []test{
 		}
 	}},
 
+	{"by the reason for which they are dead", func(f *fixture) {
+		f.lister()
+		ids := map[string]string{}
+		for name := range states {
+			ids[name] = states[name](f, "evt_"+name).Execution
+		}
+		for i, reason := range []restaq.StopReason{restaq.StoppedBySchema, restaq.StoppedByAttempts, restaq.StoppedBySchema} {
+			name := fmt.Sprint(reason, i)
+			l := f.begun("evt_" + name)
+			o := died
+			o.StoppedBy = reason
+			f.finish(l, o)
+			ids[name] = l.Execution
+		}
+		// Reopened, it is not dead.
+		f.change(ids["schema2"], restaq.Change{From: []restaq.Status{restaq.Failed}, To: restaq.Pending, Kind: restaq.Retried})
+		for _, c := range []struct {
+			filter restaq.Filter
+			want   []string
+		}{
+			{restaq.Filter{StoppedBy: restaq.StoppedBySchema}, []string{"schema0"}},
+			{restaq.Filter{StoppedBy: restaq.StoppedByAttempts, Statuses: []string{"dead"}}, []string{"attempts1"}},
+			{restaq.Filter{StoppedBy: restaq.StoppedByAttempts, Statuses: []string{"failed", "completed"}}, []string{"attempts1"}},
+			{restaq.Filter{StoppedBy: restaq.StoppedByAttempts, Statuses: []string{"completed", "pending"}}, nil},
+			{restaq.Filter{StoppedBy: restaq.StoppedByPermanent}, nil},
+		} {
+			want := []string{}
+			for _, name := range c.want {
+				want = append(want, ids[name])
+			}
+			f.equal(fmt.Sprintf("stopped by %s, %v", c.filter.StoppedBy, c.filter.Statuses), sorted(idsOf(f.list(c.filter))), sorted(want))
+		}
+	}},
+
 	{"by handler, type, provider, source and event", func(f *fixture) {
 		f.lister()
 		id := map[string]string{}
