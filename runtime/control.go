@@ -368,6 +368,11 @@ func (f *Filter) normalize() error {
 	if f.Text != "" && f.Unhandled {
 		return errors.New("text: events without executions have no error")
 	}
+	switch f.StoppedBy {
+	case "", StoppedByAttempts, StoppedByPermanent, StoppedBySchema, StoppedByChangedInput:
+	default:
+		return fmt.Errorf("stopped by %q: want schema, changed-input, permanent or attempts", f.StoppedBy)
+	}
 	if f.EventType == "*" {
 		f.EventType = ""
 	}

@@ -31,6 +31,10 @@ ended, and --all prints all pages.
 
 Statuses are pending, running, sleeping, completed, failed and cancelled; of
 the failed ones, "retrying" wait for their next attempt and "dead" for a person.
+With --stopped-by, list those that are dead for one reason: "schema" is a record
+that the build could not read, "changed-input" a record made from other inputs
+(Config.StrictInputs), "permanent" an error that the handler or a step made
+permanent, and "attempts" that all attempts were used up.
 With --unhandled, list events instead that no handler has ever worked on.
 
 Times are RFC 3339 (2026-01-31T09:30:00Z, or 2026-01-31 for its beginning in
@@ -47,6 +51,7 @@ With --json, each page is a line: {"executions": […], "next": "CURSOR"}.`,
 	flags.StringSliceVar(&f.filter.Statuses, "status", nil, "of these `statuses`")
 	flags.BoolVar(&f.dead, "dead", false, "failed for good: they wait for a person")
 	flags.BoolVar(&f.retrying, "retrying", false, "failed, and wait for their next attempt")
+	flags.StringVar((*string)(&f.filter.StoppedBy), "stopped-by", "", "dead for this `reason`: schema, changed-input, permanent or attempts")
 	flags.BoolVar(&f.filter.Unhandled, "unhandled", false, "events that no handler has worked on")
 	flags.StringVar(&f.filter.Handler, "handler", "", "of this handler `name`")
 	flags.StringVar(&f.filter.EventType, "type", "", "of this event `type`; its last segment may be *")
@@ -77,7 +82,12 @@ func (f *listFlags) apply(now time.Time) (err error) {
 			return fmt.Errorf("--status %q: there is no such status", s)
 		}
 	}
-	if f.filter.Unhandled && (len(f.filter.Statuses) > 0 || f.filter.Handler != "") {
+	switch f.filter.StoppedBy {
+	case "", restaq.StoppedByAttempts, restaq.StoppedByPermanent, restaq.StoppedBySchema, restaq.StoppedByChangedInput:
+	default:
+		return fmt.Errorf("--stopped-by %q: want schema, changed-input, permanent or attempts", f.filter.StoppedBy)
+	}
+	if f.filter.Unhandled && (len(f.filter.Statuses) > 0 || f.filter.Handler != "" || f.filter.StoppedBy != "") {
 		return errors.New("--unhandled lists events without executions: they have no status and no handler")
 	}
 	if f.filter.Limit < 1 || f.filter.Limit > 1000 {
