@@ -96,19 +96,21 @@ const (
 	// be claimed by them.
 	handoverDelay = time.Second
 
-	// handoverHold is for how long the process that left it does not claim it.
+	// handoverHold is for how long the process that left it does not claim it,
+	// if Config.HandoverTimeout is no less.
 	handoverHold = time.Minute
 )
 
 // left is the outcome of an attempt that left its execution to other builds.
 func (a *attempt) left(unread *ShapeError) *Outcome {
+	hold := min(handoverHold, a.rt.cfg.HandoverTimeout)
 	o := &Outcome{
-		Status: Pending, Attempt: AttemptReleased, RetryIn: handoverDelay, Step: unread.Step,
+		Status: Pending, Attempt: AttemptReleased, RetryIn: min(handoverDelay, hold), Step: unread.Step,
 		Error:  storable("left to other builds: " + unread.Error()),
 		Detail: encodeDetail(&attemptDetail{Trace: a.trace}),
 	}
-	if !a.rt.leftOut.add(a.lease.Execution, time.Now().Add(handoverHold)) {
-		o.RetryIn = handoverHold // nobody takes it for as long
+	if !a.rt.leftOut.add(a.lease.Execution, time.Now().Add(hold)) {
+		o.RetryIn = hold // nobody takes it for as long
 	}
 	return o
 }
