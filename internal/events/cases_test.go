@@ -48,17 +48,18 @@ func TestCases(t *testing.T) {
 	names = append(names, known...)
 	m := newModule(t)
 	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) { m.add(t, name) })
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, _, _ := strings.Cut(string(archive.Comment), ".\n")
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar")+" "+about, func(t *testing.T) { m.add(t, name, archive) })
 	}
 	m.run(t)
 }
 
 // add generates one case, compares it, and adds it to the module.
-func (m *module) add(t *testing.T, name string) {
-	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (m *module) add(t *testing.T, name string, archive *txtar.Archive) {
 	pkg := strings.TrimSuffix(filepath.Base(name), ".txtar")
 	c := testcase{pkg: pkg}
 	options := events.Options{Provider: pkg, Package: pkg}
