@@ -15,6 +15,7 @@ import (
 	"github.com/restaq/restaq/checks/internal/marked"
 	"github.com/restaq/restaq/checks/lossy"
 	"github.com/restaq/restaq/checks/nested"
+	"github.com/restaq/restaq/checks/nondeterminism"
 	"github.com/restaq/restaq/checks/recovered"
 	"github.com/restaq/restaq/checks/sideeffect"
 	"github.com/restaq/restaq/checks/wrongevent"
@@ -28,6 +29,7 @@ func All() []*analysis.Analyzer {
 		ignorederror.Analyzer,
 		lossy.Analyzer,
 		nested.Analyzer,
+		nondeterminism.Analyzer,
 		recovered.Analyzer,
 		sideeffect.Analyzer,
 		wrongevent.Analyzer,
