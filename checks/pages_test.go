@@ -174,7 +174,7 @@ func (e example) complete() ([]byte, error) {
 // the last element of their paths.
 func problems(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	_, list := generate.Packages(t.Context(), load.Config{Dir: dir, Patterns: []string{"./..."}}, false)
+	_, list := generate.Packages(t.Context(), load.Config{Dir: dir, Patterns: []string{"./..."}}, generate.Options{Fresh: true})
 	texts := map[string][]string{}
 	for _, p := range list {
 		name := filepath.Base(filepath.Dir(p.Pos.Filename))

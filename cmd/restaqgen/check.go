@@ -12,12 +12,15 @@ import (
 	"github.com/restaq/restaq/internal/problem"
 )
 
-// check prints what the checks find, and what generating would change.
+// check prints what the checks find, what has changed for executions in flight,
+// and what generating would change.
 func (p *process) check(args []string) int {
 	var s settings
 	flags := p.flagSet("check")
 	s.define(flags)
 	fix := flags.Bool("fix", false, "make the changes that checks suggest")
+	against := flags.String("against", "", "compare with git:REVISION, a lock file or a folder of them, not with what was committed last")
+	flags.Func("format", "text, json or github", s.format)
 	if status, ok := p.parse(flags, args); !ok {
 		return status
 	}
@@ -30,16 +33,34 @@ func (p *process) check(args []string) int {
 	if problems = append(problems, more...); len(problems) == 0 {
 		changes, problems = compare(append(result.Files, packages...))
 	}
+	var notes problem.List
 	if len(problems) == 0 {
-		var err error
-		if problems, err = p.findings(result, *fix); err != nil {
+		found, err := p.findings(result, *fix)
+		if err != nil {
 			return p.fail(err)
 		}
+		breaks, others, err := p.evolved(result, *against)
+		if err != nil {
+			return p.fail(err)
+		}
+		problems, notes = append(found, breaks...), others
+		problems.Sort()
 	}
-	if s.json {
+	return p.checked(s, problems, notes, changes)
+}
+
+// checked reports what check has found, and returns the exit status.
+func (p *process) checked(s settings, problems, notes problem.List, changes []output.Change) int {
+	if s.json || s.github {
 		problems = append(problems, stale(changes)...)
+		problems = append(problems, notes...)
+		return p.report(s, problems)
 	}
-	if status := p.report(s, problems); s.json || len(changes) == 0 {
+	if err := notes.Write(p.stdout, p.dir); err != nil {
+		return p.fail(err)
+	}
+	status := p.report(s, problems)
+	if len(changes) == 0 {
 		return status
 	}
 	for _, c := range changes {

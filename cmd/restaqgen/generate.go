@@ -28,32 +28,28 @@ func (p *process) generate(args []string) int {
 	if err := p.enter(s.dir); err != nil {
 		return p.fail(err)
 	}
-	changes, problems := p.changes(s, flags.Args())
+	result, problems := p.result(s, flags.Args())
+	var changes []output.Change
+	if len(problems) == 0 {
+		changes, problems = compare(result.Files)
+	}
 	if status := p.report(s, problems); status != statusOK {
 		return status
 	}
-	return p.write(changes, *dry)
-}
-
-// changes generates and returns what differs from the files on disk.
-func (p *process) changes(s settings, patterns []string) ([]output.Change, problem.List) {
-	files, problems := p.files(s, patterns)
-	if len(problems) > 0 {
-		return nil, problems
+	breaks, _, err := p.evolved(result, "")
+	if err != nil {
+		return p.fail(err)
 	}
-	return compare(files)
-}
-
-// files generates and returns the files of packages as they should be.
-func (p *process) files(s settings, patterns []string) ([]output.File, problem.List) {
-	result, problems := p.result(s, patterns)
-	return result.Files, problems
+	if len(breaks) > 0 {
+		p.say("%s in flight: run restaqgen check", count(len(breaks), "change breaks executions", "changes break executions"))
+	}
+	return p.write(changes, *dry)
 }
 
 // result generates.
 func (p *process) result(s settings, patterns []string) (generate.Result, problem.List) {
 	cfg := p.load(s, patterns)
-	result, problems := generate.Packages(context.Background(), cfg, s.fuzz)
+	result, problems := generate.Packages(context.Background(), cfg, generate.Options{Fuzz: s.fuzz})
 	for _, note := range result.Notes {
 		p.say("%s %s", p.name(note.Path), note.Text)
 	}

@@ -11,7 +11,9 @@ const usageText = `Restaqgen writes the code that makes durable webhook handlers
 Usage:
 
 	restaqgen [flags] [packages]        generate; default: the package of go generate, else ./...
-	restaqgen check [flags] [packages]  print a diff of what is not up to date, and fail if there is one
+	restaqgen check [flags] [packages]  report what checks find, what a change breaks for executions in
+	                                    flight, and what is not up to date; fail if there is any of it
+	restaqgen lock [flags] [packages]   write restaq.lock.json alone, with breaking changes accepted
 	restaqgen events [flags]            make a Go package of a provider's JSON Schemas
 	restaqgen schema [flags] [packages] print JSON Schemas of //restaq:event structs and of steps
 	restaqgen graph [flags] [packages]  draw what handlers do, step by step
@@ -27,6 +29,12 @@ Flags for generating and checking:
 	-json       print problems as a JSON array on standard output
 	-tags list  build tags, separated by commas
 	-C dir      run in dir
+
+Flags for check: -fix to make the changes that checks suggest; -against git:REVISION|FILE|DIR
+to compare with other lock files than those committed last; -format text|json|github.
+
+Flags for lock: -accept NAME to take the breaking changes of a step or handler on purpose, may
+be repeated; -n, -json, -tags and -C as above.
 
 Flags for events:
 

@@ -5,6 +5,7 @@
 //
 //	restaqgen [flags] [packages]
 //	restaqgen check [flags] [packages]
+//	restaqgen lock [-accept NAME] [flags] [packages]
 //	restaqgen events -provider P [-in FILE|DIR] [-only TYPES] -out DIR [-package NAME] [-report]
 //	restaqgen schema [flags] [packages]
 //	restaqgen graph [-format mermaid|dot|svg|json] [-o FILE] [-handler NAME] [packages]
@@ -26,15 +27,17 @@
 //	restaq_gen.go        wrappers, registration, descriptions of steps
 //	restaq_codec_gen.go  codecs, and guards that stop compiling when the source
 //	                     has changed and was not generated again
-//	restaq.lock.json     shapes of the steps' outputs; commit it
+//	restaq.lock.json     what records look like and looked like before; commit it
 //	restaq.graph.json    what the handlers do, step by step, which restaq_gen.go
 //	                     embeds for tools
 //
 // A package without markers gets none of them, and loses those that restaqgen
 // wrote. A file that a person wrote is never touched. Files that need no change
 // keep their time. If anything is wrong with the packages, all of it is reported
-// and nothing is written. It does not matter what is in the generated files:
-// they may be missing, stale, broken or in a merge conflict.
+// and nothing is written. It does not matter what is in the generated Go files:
+// they may be missing, stale, broken or in a merge conflict. The lock file is
+// another matter, as it says what cannot be read off the source: a damaged one is
+// an error.
 //
 // The flags are
 //
@@ -45,9 +48,29 @@
 //
 // # Checking
 //
-// Check writes nothing. It prints a unified diff of what generating would change
-// and exits with status 1 if there is anything. It is made for CI, and takes the
-// flags -json, -tags and -C.
+// Check writes nothing. It reports what the checks find and what a change of the
+// source does to executions in flight, and prints a unified diff of what
+// generating would change. It exits with status 1 if a check has found something,
+// if a change breaks executions in flight, or if a generated file is not up to
+// date. It is made for CI, and takes the flags -json, -tags and -C, and
+//
+//	-fix          make the changes that checks suggest
+//	-against X    compare with git:REVISION, a lock file, or a folder that has
+//	              lock files where this one has packages; default: git:HEAD,
+//	              and where there is no git the files on disk
+//	-format F     text, json (as -json), or github: annotations of files
+//
+// Changes that break nothing are printed on standard output, in JSON with the
+// member "note", as annotations with the level notice.
+//
+// # Locking
+//
+// Lock writes the lock files alone, as generating does. Accept takes the breaking
+// changes of a step or a handler on purpose, and may be repeated:
+//
+//	restaqgen lock -accept record-payment ./billing
+//
+// It takes -n, -json, -tags and -C, too.
 //
 // # Events
 //
@@ -114,6 +137,8 @@ func run(args []string, p process) int {
 		return p.check(args[1:])
 	case "events":
 		return p.events(args[1:])
+	case "lock":
+		return p.lock(args[1:])
 	case "schema":
 		return p.schema(args[1:])
 	case "graph":
@@ -127,7 +152,7 @@ func run(args []string, p process) int {
 	if status == statusOK {
 		return status
 	}
-	verbs := []string{"check", "events", "graph", "help", "schema", "version"}
+	verbs := []string{"check", "events", "graph", "help", "lock", "schema", "version"}
 	late := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(verbs, arg) })
 	if near := marker.Nearest(verb, verbs); near != "" {
 		p.say("did you mean the verb %s?", near)

@@ -3,7 +3,8 @@ package main
 // What restaqgen prints, and its exit status:
 //
 // Standard output has results and nothing else: diffs, what would be written,
-// problems under -json, help that was asked for, the version. Everything else
+// changes that break nothing, problems under -json and -format, help that was
+// asked for, the version. Everything else
 // goes to standard error. Problems of the user's code have the form
 //
 //	file:line:col: step NAME: reason
@@ -12,8 +13,9 @@ package main
 // that editors know, with file names relative to the working directory; all
 // other lines begin with "restaqgen: ". Without anything to say it is silent.
 //
-//	0  done; for check: everything is up to date
-//	1  problems, or for check: a file is stale, or left over
+//	0  done; for check: everything is up to date, and nothing breaks
+//	1  problems, or for check: a file is stale or left over, or a change breaks
+//	   executions in flight
 //	2  a wrong command line
 
 import (
@@ -51,6 +53,7 @@ type settings struct {
 	dir  string
 
 	verbose, fuzz bool // for generating alone
+	github        bool // for checking alone: print problems as annotations
 }
 
 func (s *settings) define(flags *flag.FlagSet) {
@@ -151,15 +154,18 @@ func (p *process) load(s settings, patterns []string) load.Config {
 // report prints problems and returns the exit status.
 func (p *process) report(s settings, problems problem.List) int {
 	var err error
-	if s.json {
+	switch {
+	case s.json:
 		err = problems.WriteJSON(p.stdout, p.dir)
-	} else {
+	case s.github:
+		err = problems.WriteGitHub(p.stdout, p.dir)
+	default:
 		err = problems.Write(p.stderr, p.dir)
 	}
 	if err != nil {
 		return p.fail(err)
 	}
-	if len(problems) > 0 {
+	if problems.Stops() {
 		return statusProblems
 	}
 	return statusOK

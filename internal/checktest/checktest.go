@@ -41,7 +41,7 @@ func Module(t *testing.T, from string) string {
 	if len(patterns) == 0 {
 		return dir
 	}
-	result, problems := generate.Packages(t.Context(), load.Config{Dir: dir, Patterns: patterns}, false)
+	result, problems := generate.Packages(t.Context(), load.Config{Dir: dir, Patterns: patterns}, generate.Options{Fresh: true})
 	for _, p := range problems {
 		t.Error(p)
 	}

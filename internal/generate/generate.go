@@ -13,8 +13,6 @@ import (
 	"github.com/restaq/restaq/internal/check"
 	"github.com/restaq/restaq/internal/graph"
 	"github.com/restaq/restaq/internal/load"
-	"github.com/restaq/restaq/internal/lock"
-	"github.com/restaq/restaq/internal/model"
 	"github.com/restaq/restaq/internal/output"
 	"github.com/restaq/restaq/internal/problem"
 	"github.com/restaq/restaq/templates"
@@ -29,6 +27,9 @@ type Result struct {
 	// Notes are what a person should know although it stops nothing.
 	Notes []Note
 
+	// Evolutions are what the packages were and are, in the order of the files.
+	Evolutions []*Evolution
+
 	// Delegated are the types that codecs leave to encoding/json, and why.
 	Delegated []string
 
@@ -39,16 +40,28 @@ type Result struct {
 // A Note is a remark about a file.
 type Note struct{ Path, Text string }
 
-// Packages generates for the packages that cfg names, if fuzz says so with a
-// fuzz test of the codecs, which is kept current where it is there. With
-// problems there are no files.
-func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.List) {
+// Options say how to generate. The zero value is for go generate.
+type Options struct {
+	// Fuzz adds a fuzz test of the codecs, which is kept current where it is
+	// there.
+	Fuzz bool
+
+	// Fresh takes packages as if no lock file had ever been written for them.
+	Fresh bool
+}
+
+// Packages generates for the packages that cfg names. With problems there are no
+// files.
+func Packages(ctx context.Context, cfg load.Config, o Options) (Result, problem.List) {
 	loaded, problems := load.Load(ctx, cfg)
 	packages, more := check.Packages(loaded.Packages, loaded.Dependencies)
 	problems = append(problems, more...)
 	result := Result{Loaded: loaded}
-	for i, p := range packages {
-		problems = append(problems, result.add(p, loaded.Packages[i], fuzz)...)
+	evolutions, notes, more := evolutions(ctx, loaded.Packages, packages, o.Fresh)
+	result.Notes = notes
+	problems = append(problems, more...)
+	for _, e := range evolutions {
+		problems = append(problems, result.add(e, o.Fuzz)...)
 	}
 	if problems.Sort(); len(problems) > 0 {
 		return Result{Notes: result.Notes}, problems
@@ -56,37 +69,45 @@ func Packages(ctx context.Context, cfg load.Config, fuzz bool) (Result, problem.
 	return result, nil
 }
 
-// add generates for one package, which was built from source.
-func (r *Result) add(p *model.Package, source *model.Source, fuzz bool) problem.List {
+// add generates for one package.
+func (r *Result) add(e *Evolution, fuzz bool) problem.List {
+	p := e.pkg
 	file := func(name string, content []byte) {
 		r.Files = append(r.Files, output.File{Path: filepath.Join(p.Dir, name), Content: content})
+	}
+	r.Evolutions = append(r.Evolutions, e)
+	if !p.Empty() {
+		var problems problem.List
+		e.source.File, e.source.Converted, problems = describe(e.src, p)
+		if problems = append(problems, e.converters()...); len(problems) > 0 {
+			return problems
+		}
+	}
+	record, err := e.file(e.source)
+	if err != nil {
+		return problem.List{{Subject: "package " + p.Path, Reason: err.Error()}}
 	}
 	if p.Empty() {
 		file(templates.WrapperFile, nil)
 		file(templates.CodecFile, nil)
 		file(templates.FuzzFile, nil)
-		file(lock.Name, nil)
+		r.Files = append(r.Files, record)
 		file(graph.Name, nil)
 		return nil
 	}
-	shapes, problems := r.shapes(p)
-	if len(problems) > 0 {
-		return problems
-	}
-	in := templates.Input{Package: p, Shapes: shapes.outputs(), Plan: templates.NewPlan(p)}
+	in := templates.Input{Package: p, Shapes: e.shapes(), Plan: templates.NewPlan(p)}
 	guard(&in)
 	wrappers, err := templates.Wrappers(in)
 	codecs, err2 := templates.Codecs(in)
 	test, err3 := fuzzTest(in, fuzz)
-	record, err4 := shapes.encode()
-	flow, err5 := graph.Of(p, source).Encode()
-	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+	flow, err4 := graph.Of(p, e.src).Encode()
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return problem.List{{Subject: "package " + p.Path, Reason: err.Error()}}
 	}
 	file(templates.WrapperFile, wrappers)
 	file(templates.CodecFile, codecs)
 	file(templates.FuzzFile, test)
-	file(lock.Name, record)
+	r.Files = append(r.Files, record)
 	file(graph.Name, flow)
 	for _, c := range in.Plan.Delegated() {
 		name := types.TypeString(c.Type, (*types.Package).Name)

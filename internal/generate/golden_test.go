@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldenProvider(t, filepath.Join(root, "provider"))
-	result, problems := generate.Packages(context.Background(), load.Config{Dir: root, Patterns: []string{"./..."}}, false)
+	result, problems := generate.Packages(context.Background(), load.Config{Dir: root, Patterns: []string{"./..."}}, generate.Options{Fresh: true})
 	for _, p := range problems {
 		t.Error(p)
 	}

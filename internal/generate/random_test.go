@@ -37,7 +37,7 @@ func TestCodecsOfRandomTypes(t *testing.T) {
 		}
 	}
 	write("types.go", randomPackage(rand.New(rand.NewPCG(seed, 0))))
-	result, problems := generate.Packages(context.Background(), load.Config{Dir: dir, Patterns: []string{"."}}, true)
+	result, problems := generate.Packages(context.Background(), load.Config{Dir: dir, Patterns: []string{"."}}, generate.Options{Fuzz: true, Fresh: true})
 	for _, p := range problems {
 		t.Error(p)
 	}

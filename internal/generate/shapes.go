@@ -1,56 +1,68 @@
 package generate
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"go/types"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/restaq/restaq/internal/lock"
 	"github.com/restaq/restaq/internal/model"
 	"github.com/restaq/restaq/internal/problem"
 	"github.com/restaq/restaq/internal/shape"
-	"github.com/restaq/restaq/templates"
 )
 
-// shapes are the shapes of a package's steps: what its lock file says.
-type shapes lock.File
-
-// shapes computes the shapes of p's steps. Earlier shapes are kept from the
-// lock file as long as the output's shape is the same. A lock file that cannot
-// be read counts as empty.
-func (r *Result) shapes(p *model.Package) (shapes, problem.List) {
-	old := lock.File{}
-	path := filepath.Join(p.Dir, lock.Name)
-	data, err := os.ReadFile(path)
-	if err == nil {
-		old, err = lock.Parse(data)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.Notes = append(r.Notes, Note{path, fmt.Sprintf("is written anew, because it cannot be read: %v", err)})
-	}
+// describe returns the lock file of a package as one would write it who knows of
+// no other, the shapes that its converters take, by step and in their order, and
+// a problem for everything that has no shape.
+func describe(src *model.Source, p *model.Package) (lock.File, map[string][]string, problem.List) {
 	var problems problem.List
 	var shaper shape.Shaper
-	now := shapes{Steps: map[string]lock.Step{}}
+	file := lock.File{Handlers: map[string]lock.Handler{}, Steps: map[string]lock.Step{}}
+	converted := map[string][]string{}
 	for _, s := range p.Steps() {
-		step, errs := describe(&shaper, s, p.Types)
+		step, errs := describeStep(&shaper, s, p.Types)
 		for _, err := range errs {
 			problems.Add(problem.Problem{Pos: s.Pos, Subject: "step " + s.Record, Reason: err.Error()})
 		}
-		if before := old.Steps[s.Record]; before.Output == step.Output {
-			step.Earlier = before.Earlier
+		file.Steps[s.Record] = step
+		for _, c := range s.Converters {
+			from, err := shaper.Of(c.From, p.Types)
+			if err != nil {
+				problems.Add(problem.Problem{Pos: c.Pos, Subject: "converter " + c.Name, Reason: err.Error()})
+			}
+			converted[s.Record] = append(converted[s.Record], from.Fingerprint)
 		}
-		now.Steps[s.Record] = step
 	}
-	return now, problems
+	order := newOrder(src, p)
+	for _, h := range p.Handlers() {
+		handler := lock.Handler{
+			Steps: order.steps(h), Options: options(h.Attempts, h.Backoff, h.Timeout, false),
+			Was: sorted(h.Was), Func: short(&h.Func), Order: positional(h.Order, h.Param),
+		}
+		for _, event := range h.Events {
+			handler.Events = append(handler.Events, event.Type)
+		}
+		handler.Events = sorted(handler.Events)
+		file.Handlers[h.FullName] = handler
+	}
+	return file, converted, problems
 }
 
-// describe returns what the lock file says of a step, and all that has no shape.
-func describe(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.Step, []error) {
-	var step lock.Step
+// describeStep returns what the lock file says of a step, and all that has no
+// shape.
+func describeStep(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.Step, []error) {
+	var names []string
+	for _, in := range s.Inputs {
+		names = append(names, in.Name)
+	}
+	step := lock.Step{
+		Key: positional(s.Key, names...), Options: options(s.Attempts, s.Backoff, s.Timeout, s.Pure),
+		Was: sorted(s.Was), Func: short(&s.Func), Output: lock.None,
+	}
 	var errs []error
 	for _, in := range s.Inputs {
 		if _, err := shaper.Of(in.Type, from); err != nil {
@@ -61,8 +73,10 @@ func describe(shaper *shape.Shaper, s *model.Step, from *types.Package) (lock.St
 		out, err := shaper.Of(s.Output, from)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("output: %w", err))
+		} else if step.Schema, err = json.Marshal(out.Schema); err != nil {
+			errs = append(errs, fmt.Errorf("output: %w", err))
 		}
-		step.Output, step.Schema = out.Fingerprint, out.Schema
+		step.Output = out.Fingerprint
 	}
 	if len(errs) > 0 {
 		return step, errs
@@ -83,60 +97,61 @@ func inputTypes(s *model.Step) []types.Type {
 	return inputs
 }
 
-// outputs are the shapes as the emitter wants them.
-func (s shapes) outputs() map[string]templates.OutputShape {
-	out := map[string]templates.OutputShape{}
-	for name, step := range s.Steps {
-		out[name] = templates.OutputShape{Fingerprint: step.Output, Reads: step.Earlier}
+// positional is an expression's text with its parameters by number, so that a
+// new name of one is no change: $1.ID.
+func positional(e *model.Expr, params ...string) string {
+	if e == nil {
+		return ""
 	}
-	return out
-}
-
-// encode returns the lock file; nil for a package without steps.
-func (s shapes) encode() ([]byte, error) {
-	if len(s.Steps) == 0 {
-		return nil, nil
-	}
-	return lock.File(s).Encode()
-}
-
-// guard sets what the guards of p's generated code say: the types of the user's
-// module whose declarations decide what p's steps take and return, and all
-// structs that p's codecs look into.
-func guard(in *templates.Input) {
-	p := in.Package
-	var roots []types.Type
-	for _, s := range p.Steps() {
-		roots = append(roots, inputTypes(s)...)
-		if s.Output != nil {
-			roots = append(roots, s.Output)
+	numbered := &model.Expr{Parts: slices.Clone(e.Parts)}
+	for i, part := range numbered.Parts {
+		if n := slices.Index(params, part.Param); part.Param != "" && n >= 0 {
+			numbered.Parts[i] = model.Part{Text: "$" + strconv.Itoa(n+1)}
 		}
 	}
-	module := modulePath(p.Dir)
-	inModule := func(pkg *types.Package) bool {
-		return pkg == p.Types || pkg.Path() == module || module != "" && strings.HasPrefix(pkg.Path(), module+"/")
-	}
-	in.Guarded = shape.Guarded(p.Types, inModule, roots, in.Plan.Structs())
-	in.Expands = func(t *types.Alias) bool { return shape.Expands(p.Types, inModule, t) }
+	return numbered.String()
 }
 
-// modulePath returns the path of the module that dir belongs to, as the nearest
-// go.mod says; "" if there is none.
-func modulePath(dir string) string {
-	for {
-		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil {
-			for line := range strings.Lines(string(data)) {
-				if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "module" {
-					return strings.Trim(fields[1], "\"`")
-				}
-			}
-			return ""
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
+// options are options as a marker has them: attempts=20 backoff=1s..10m.
+func options(attempts int, backoff model.Backoff, timeout time.Duration, pure bool) string {
+	var words []string
+	if attempts != 0 {
+		words = append(words, "attempts="+strconv.Itoa(attempts))
 	}
+	if backoff != (model.Backoff{}) {
+		words = append(words, "backoff="+duration(backoff.Min)+".."+duration(backoff.Max))
+	}
+	if timeout != 0 {
+		words = append(words, "timeout="+duration(timeout))
+	}
+	if pure {
+		words = append(words, "pure")
+	}
+	return strings.Join(words, " ")
+}
+
+// duration is a duration without its zero parts: 10m, not 10m0s.
+func duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// short is a function's name without its package.
+func short(f *model.Func) string {
+	if f.Recv != nil {
+		return f.Recv.Name() + "." + f.Name
+	}
+	return f.Name
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -34,7 +34,7 @@ var table = []Rule{
 		"./internal/problem", "./internal/schema", "./schemas",
 	}},
 	{Tree: "./internal/generate", May: []string{
-		"./internal/check", "./internal/graph", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
+		"./internal/check", "./internal/evolve", "./internal/graph", "./internal/load", "./internal/lock", "./internal/model", "./internal/output",
 		"./internal/problem", "./internal/shape", "./templates",
 	}, TestsMay: []string{"./internal/events"}},
 	{Tree: "./internal/problem"},
@@ -50,7 +50,8 @@ var table = []Rule{
 	{Tree: "./internal/eventtype", May: []string{"./internal/marker", "./internal/model"}},
 	{Tree: "./internal/jsonform", May: []string{"./internal/shape"}},
 	{Tree: "./internal/shape", May: []string{"github.com/invopop/jsonschema"}},
-	{Tree: "./internal/lock", May: []string{"github.com/invopop/jsonschema"}},
+	{Tree: "./internal/lock"},
+	{Tree: "./internal/evolve", May: []string{"./internal/lock"}, TestsMay: []string{"./internal/shape"}},
 	{Tree: "./internal/schema", May: []string{"github.com/invopop/jsonschema", "go.yaml.in/yaml/v4"}},
 	{Tree: "./internal/events", May: []string{"./internal/naming", "./internal/schema", "./templates"}, TestsMay: []string{"./internal/fetch", "github.com/santhosh-tekuri/jsonschema/v6"}},
 	{Tree: "./internal/coding", May: []string{"./internal/shape"}},

@@ -186,10 +186,26 @@ type Step struct {
 	// are inputs.
 	Key *Expr
 
+	// Was are the names that the step had before, in the order of their markers.
+	Was []string
+
+	// Converters read records of earlier shapes, in source order.
+	Converters []*Converter
+
 	Attempts int           // 0: not given
 	Backoff  Backoff       // zero: not given
 	Timeout  time.Duration // 0: not given
 	Pure     bool
+}
+
+// Converter is a function marked //restaq:convert: it makes today's output of a
+// step from an earlier one.
+type Converter struct {
+	Func
+
+	// From is the type of its parameter as declared. Which shape that is, and
+	// whether records have it, the lock file says.
+	From types.Type
 }
 
 // Handler is a function marked //restaq:on.
@@ -219,6 +235,10 @@ type Handler struct {
 
 	// Order is the order key over the event parameter; nil without order=.
 	Order *Expr
+
+	// Was are the full names that the handler had before, in the order of their
+	// markers.
+	Was []string
 
 	Attempts int           // 0: not given
 	Backoff  Backoff       // zero: not given

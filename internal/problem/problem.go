@@ -31,6 +31,13 @@ type Problem struct {
 
 	// Hint says what to do about it; may be empty, and may have several lines.
 	Hint string
+
+	// Rule is the name of the rule that it comes of, and Verdict what that says
+	// of it; both may be empty.
+	Rule, Verdict string
+
+	// Note says that it stops nothing.
+	Note bool
 }
 
 // String formats p with its file name as it stands in Pos.
@@ -50,6 +57,9 @@ func (p Problem) format(file string) string {
 		b.WriteString(p.Subject + ": ")
 	}
 	b.WriteString(p.Reason)
+	if p.Rule != "" && p.Verdict != "" {
+		b.WriteString(" [" + p.Rule + ": " + p.Verdict + "]")
+	}
 	if p.Hint != "" {
 		for i, line := range strings.Split(p.Hint, "\n") {
 			if i == 0 {
@@ -67,6 +77,11 @@ type List []Problem
 
 // Add appends a problem.
 func (l *List) Add(p Problem) { *l = append(*l, p) }
+
+// Stops reports whether any of the list is more than a note.
+func (l List) Stops() bool {
+	return slices.ContainsFunc(l, func(p Problem) bool { return !p.Note })
+}
 
 // Sort orders the list by file, position, subject and reason, and drops equal
 // problems.
@@ -99,8 +114,8 @@ func (l List) Write(w io.Writer, dir string) error {
 }
 
 // WriteJSON prints the list as a JSON array of objects with the members file,
-// line, column, subject, reason and hint, of which all but reason are left out
-// when unknown. File names are as [List.Write] prints them. An empty list is
+// line, column, subject, reason, hint, rule, verdict and note, of which all but
+// reason are left out when unknown. File names are as [List.Write] prints them. An empty list is
 // an empty array.
 func (l List) WriteJSON(w io.Writer, dir string) error {
 	type entry struct {
@@ -110,10 +125,13 @@ func (l List) WriteJSON(w io.Writer, dir string) error {
 		Subject string `json:"subject,omitempty"`
 		Reason  string `json:"reason"`
 		Hint    string `json:"hint,omitempty"`
+		Rule    string `json:"rule,omitempty"`
+		Verdict string `json:"verdict,omitempty"`
+		Note    bool   `json:"note,omitempty"`
 	}
 	entries := make([]entry, len(l))
 	for i, p := range l {
-		entries[i] = entry{relative(dir, p.Pos.Filename), p.Pos.Line, p.Pos.Column, p.Subject, p.Reason, p.Hint}
+		entries[i] = entry{relative(dir, p.Pos.Filename), p.Pos.Line, p.Pos.Column, p.Subject, p.Reason, p.Hint, p.Rule, p.Verdict, p.Note}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -19,7 +19,11 @@ func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
 	case "time.Time":
 		return true, &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
 	case "encoding/json.RawMessage", "encoding/json/jsontext.Value":
-		return true, &jsonschema.Schema{}, nil
+		if b.public {
+			return true, &jsonschema.Schema{}, nil
+		}
+		// Not as any is, which rounds numbers.
+		return true, &jsonschema.Schema{Ref: "go:encoding/json.RawMessage"}, nil
 	case "encoding/json.Number":
 		return true, &jsonschema.Schema{Type: "number"}, nil
 	}
@@ -33,8 +37,10 @@ func (b *builder) opaque(t types.Type) (bool, *jsonschema.Schema, error) {
 	switch {
 	case marshals(named):
 		return true, &jsonschema.Schema{Ref: "go:" + full}, nil
-	case hasMethod(named, "MarshalText") || hasMethod(named, "UnmarshalText"):
+	case hasMethod(named, "MarshalText"):
 		return true, &jsonschema.Schema{Ref: "go:" + full, Type: "string"}, nil
+	case hasMethod(named, "UnmarshalText"):
+		return true, &jsonschema.Schema{Ref: "go:" + full}, nil
 	}
 	if i, ok := named.Underlying().(*types.Interface); ok && !i.Empty() {
 		return true, &jsonschema.Schema{Ref: "go:" + full}, nil

@@ -89,7 +89,7 @@ func TestSchemas(t *testing.T) {
 			`{"properties":{"a":{"properties":{"X":{"type":"integer","format":"int64"}},"type":"object","required":["X"]}},"type":"object","required":["a"]}`},
 		{"standard types", `import ("time"; "encoding/json"; "math/big"; "net/netip")
 			type T struct{ A time.Time; B json.RawMessage; C json.Number; D *big.Int; E netip.Addr; F time.Duration }`,
-			`{"properties":{"A":{"type":"string","format":"date-time"},"B":true,"C":{"type":"number"},"D":{"anyOf":[{"$ref":"go:math/big.Int"},{"type":"null"}]},"E":{"$ref":"go:net/netip.Addr","type":"string"},"F":{"type":"integer","format":"int64"}},"type":"object","required":["A","B","C","D","E","F"]}`},
+			`{"properties":{"A":{"type":"string","format":"date-time"},"B":{"$ref":"go:encoding/json.RawMessage"},"C":{"type":"number"},"D":{"anyOf":[{"$ref":"go:math/big.Int"},{"type":"null"}]},"E":{"$ref":"go:net/netip.Addr","type":"string"},"F":{"type":"integer","format":"int64"}},"type":"object","required":["A","B","C","D","E","F"]}`},
 		{"own methods make a type opaque", `type T struct{ A Amount; B []Word; C Odd }
 			type Amount struct{ n int }; func (*Amount) UnmarshalJSON(b []byte) error { return nil }
 			type Word string; func (Word) MarshalText() ([]byte, error) { return nil, nil }

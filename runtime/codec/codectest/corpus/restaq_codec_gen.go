@@ -449,7 +449,7 @@ var nothingCodec = restaq.Codec[nothingIn, json.RawMessage]{
 	DecodeIn:  codec.Reader(decodeNothingIn),
 	AppendOut: codec.Appender(codec.EncodeRaw[json.RawMessage]),
 	DecodeOut: codec.Reader(codec.DecodeRaw[json.RawMessage]),
-	Shape:     "2e38e77b22c314a4",
+	Shape:     "1e60c708ae4b78ca",
 }
 
 var basicsCodec = restaq.Codec[basicsIn, Word]{

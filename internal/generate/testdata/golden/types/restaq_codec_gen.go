@@ -1163,7 +1163,7 @@ var customerCodec = restaq.Codec[customerIn, *stripe.Charge]{
 	DecodeIn:  codec.Reader(decodeCustomerIn),
 	AppendOut: codec.Appender(encodeChargePointer),
 	DecodeOut: codec.Reader(decodeChargePointer),
-	Shape:     "b13bb757aef59288",
+	Shape:     "51a807d8b9afaf4b",
 }
 
 var treeCodec = restaq.Codec[treeIn, ByID[Tree]]{
