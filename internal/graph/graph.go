@@ -7,7 +7,8 @@
 // loop.go, call.go and value.go read functions into a tree of nodes, which is
 // the shape of the source less everything that decides nothing about steps.
 // encode.go writes the tree as JSON. flow.go makes boxes and arrows of it for
-// mermaid.go and dot.go; layout.go, text.go and svg.go draw it.
+// mermaid.go and dot.go; layout.go and svg.go make a picture of the tree itself.
+// title.go has the words of all drawings.
 package graph
 
 import (
