@@ -41,6 +41,7 @@ type EventStruct struct {
 	Fields []EventField
 	Extra  *EventExtra // nil: members beyond the fields are ignored
 	Tuple  bool        // an array in JSON, of an item for each field
+	Least  int         // of a tuple: how many items always come
 
 	Markers []string // methods that put it into its families and unions
 

@@ -48,7 +48,7 @@ func emitObjectMethods(f *jen.File, s *EventStruct) {
 //
 //	// MarshalJSON encodes the items as an array.
 //	func (v Pair) MarshalJSON() ([]byte, error) {
-//		return payload.EncodeTuple(v.Rest, v.Item1, v.Item2)
+//		return payload.EncodeTuple(1, v.Rest, v.Item1, v.Item2)
 //	}
 //
 //	// UnmarshalJSON decodes an array.
@@ -56,9 +56,9 @@ func emitObjectMethods(f *jen.File, s *EventStruct) {
 //		return payload.DecodeTuple(data, &v.Rest, &v.Item1, &v.Item2)
 //	}
 func emitTupleMethods(f *jen.File, s *EventStruct) {
-	encoded, decoded := []jen.Code{jen.Nil()}, []jen.Code{jen.Id("data"), jen.Nil()}
+	encoded, decoded := []jen.Code{jen.Lit(s.Least), jen.Nil()}, []jen.Code{jen.Id("data"), jen.Nil()}
 	if s.Extra != nil {
-		encoded[0], decoded[1] = jen.Id("v").Dot(s.Extra.Name), jen.Op("&").Id("v").Dot(s.Extra.Name)
+		encoded[1], decoded[1] = jen.Id("v").Dot(s.Extra.Name), jen.Op("&").Id("v").Dot(s.Extra.Name)
 	}
 	for _, field := range s.Fields {
 		encoded = append(encoded, jen.Id("v").Dot(field.Name))

@@ -11,7 +11,7 @@ import (
 	"github.com/restaq/restaq/internal/events"
 )
 
-// elsewhere generates a package, builds it in a module of its own, and
+// elsewhere generates a package, vets and builds it in a module of its own, and
 // has a program there decode, validate and encode the samples.
 func elsewhere(t *testing.T, o events.Options, samples []sample) []result {
 	t.Helper()
@@ -60,6 +60,7 @@ func elsewhere(t *testing.T, o events.Options, samples []sample) []result {
 		}
 		return out
 	}
+	run(nil, "go", "vet", "-mod=mod", "./...")
 	run(nil, "go", "build", "-mod=mod", "-o", "program", ".")
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)

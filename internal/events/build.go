@@ -291,6 +291,9 @@ func (b *builder) nameOf(s *shape, parent, field string) string {
 		return name
 	}
 	doc, text := []string{fmt.Sprintf("%s is what the field %s of %s holds.", name, field, parent)}, ""
+	if field == "" {
+		doc = []string{fmt.Sprintf("%s is the object that the schema's type %s may be.", name, parent)}
+	}
 	if title, ok := b.titles[s.owner]; ok {
 		doc, text = []string{name + " is the schema's type " + title + "."}, s.owner.Description
 	}
@@ -312,7 +315,7 @@ func (b *builder) declare(s *shape, name string, doc []string, text string) *dec
 			Tag:     s.tag, Doc: doc, Text: text, Deprecated: s.owner.Deprecated,
 		}
 	default:
-		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated, Tuple: s.form == tuple}
+		d.strct = &templates.EventStruct{Name: name, Doc: doc, Text: text, Deprecated: s.owner.Deprecated, Tuple: s.form == tuple, Least: min(s.least, len(s.items))}
 	}
 	b.declared[s.owner] = d
 	b.queue = append(b.queue, d)

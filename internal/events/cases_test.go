@@ -120,6 +120,8 @@ func (m *module) add(t *testing.T, name string, archive *txtar.Archive) {
 	}
 	if c.files = files; len(files) > 0 {
 		m.cases = append(m.cases, c)
+	} else if len(c.instances)+len(c.strict) > 0 || c.check != nil {
+		t.Error("there is no package to try the instances with")
 	}
 }
 

@@ -118,6 +118,26 @@ func (sh *shaper) shape(s *schema.Schema) *shape {
 	return got
 }
 
+// peek returns the shape of s, nil if that depends on a shape that is being
+// found: arrays and maps may hold themselves.
+func (sh *shaper) peek(s *schema.Schema) *shape {
+	if s != nil && sh.waits(s, map[*schema.Schema]bool{}) {
+		return nil
+	}
+	return sh.shape(s)
+}
+
+// waits reports whether the shape of s depends on one that is being found.
+func (sh *shaper) waits(s *schema.Schema, seen map[*schema.Schema]bool) bool {
+	if sh.done[s] != nil || seen[s] {
+		return false
+	}
+	seen[s] = true
+	return sh.open[s] || s.Target != nil && sh.waits(s.Target, seen) || slices.ContainsFunc(slices.Concat(s.AllOf, s.AnyOf, s.OneOf), func(part *schema.Schema) bool {
+		return sh.waits(part, seen)
+	})
+}
+
 func (sh *shaper) find(s *schema.Schema) *shape {
 	if s.Always != nil {
 		return &shape{}
@@ -218,11 +238,35 @@ func enumOf(s *schema.Schema) (values []*schema.Node, null bool) {
 		switch {
 		case v.Kind == schema.Null:
 			null = true
-		case !slices.ContainsFunc(values, v.Equal):
+		default:
 			values = append(values, v)
 		}
 	}
-	return values, null
+	return distinct(values), null
+}
+
+// distinct returns each value once.
+func distinct(values []*schema.Node) []*schema.Node {
+	type scalar struct {
+		kind schema.Kind
+		text string
+	}
+	seen := map[scalar]bool{} // of what holds other values there is little
+	var list []*schema.Node
+	for _, v := range values {
+		is := scalar{v.Kind, v.Text}
+		if len(v.Items)+len(v.Members) > 0 {
+			if slices.ContainsFunc(list, v.Equal) {
+				continue
+			}
+		} else if seen[is] {
+			continue
+		} else {
+			seen[is] = true
+		}
+		list = append(list, v)
+	}
+	return list
 }
 
 func stringsOf(values []*schema.Node) []*schema.Node {
@@ -305,7 +349,7 @@ func (sh *shaper) beyond(s *schema.Schema) *extra {
 	for _, e := range elems[1:] {
 		elem = sh.join(join{false, elem, e})
 	}
-	if of := sh.shape(elem); len(s.Properties) > 0 && len(s.Patterns) == 0 && of.form == anything && of.widened == "" {
+	if of := sh.peek(elem); len(s.Properties) > 0 && len(s.Patterns) == 0 && of != nil && of.form == anything && of.widened == "" {
 		return nil
 	}
 	closed := s.Additional != nil && s.Additional.Always != nil && !*s.Additional.Always
@@ -321,9 +365,13 @@ func (sh *shaper) arrayShape(out *shape, s *schema.Schema) {
 	if most, ok := limit(s, "maxItems"); ok && most <= len(s.Prefix) {
 		closed = true
 	}
-	one := closed || s.Items != nil && sameForm(sh.shape(s.Prefix[0]), sh.shape(s.Items))
+	same := func(item *schema.Schema) bool {
+		a, b := sh.peek(s.Prefix[0]), sh.peek(item)
+		return a != nil && b != nil && sameForm(a, b)
+	}
+	one := closed || s.Items != nil && same(s.Items)
 	for _, p := range s.Prefix[1:] {
-		one = one && sameForm(sh.shape(s.Prefix[0]), sh.shape(p))
+		one = one && same(p)
 	}
 	if one {
 		out.elem = s.Prefix[0]

@@ -103,7 +103,7 @@ func (sh *shaper) oneOrMany(out *shape, alts []*shape) bool {
 			elem = sh.join(join{false, elem, s})
 		}
 	}
-	if form := sh.shape(elem).form; form == anything || form == array {
+	if of := sh.peek(elem); of == nil || of.form == anything || of.form == array {
 		return false
 	}
 	out.form, out.elem = several, elem
@@ -120,7 +120,7 @@ func (sh *shaper) besideArray(s *schema.Schema, types []schema.Kind) *schema.Sch
 	alone.Types = slices.DeleteFunc(slices.Clone(types), func(k schema.Kind) bool { return k == schema.Array })
 	alone.Null, alone.Items, alone.Target, alone.AllOf, alone.AnyOf, alone.OneOf = false, nil, nil, nil, nil, nil
 	elem := sh.join(join{false, &alone, s.Items})
-	if form := sh.shape(elem).form; form == anything || form == array {
+	if of := sh.peek(elem); of == nil || of.form == anything || of.form == array {
 		return nil
 	}
 	return elem
@@ -217,11 +217,7 @@ func allValues(alts []*shape) []*schema.Node {
 		if a.enum == nil {
 			return nil
 		}
-		for _, v := range a.enum {
-			if !slices.ContainsFunc(values, v.Equal) {
-				values = append(values, v)
-			}
-		}
+		values = append(values, a.enum...)
 	}
-	return values
+	return distinct(values)
 }

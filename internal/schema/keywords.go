@@ -5,7 +5,7 @@ import "strings"
 // kept are the keywords that have no part in a Go type and hold no schemas: they
 // validate or annotate. They go to Rest as read.
 var kept = set(`
-	$comment $vocabulary $recursiveAnchor
+	$comment $vocabulary
 	dependentRequired minContains maxContains minProperties maxProperties
 	multipleOf minLength maxLength pattern minItems maxItems uniqueItems
 	contentEncoding contentMediaType

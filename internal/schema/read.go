@@ -131,6 +131,14 @@ func (r *reader) keyword(s *Schema, name string, v *Node) {
 		}
 	case "$anchor", "$dynamicAnchor":
 		r.anchor(s, r.text(name, v))
+		if name == "$dynamicAnchor" {
+			r.set.addDynamic(dynamicName(name, s.Anchor), s, r.resource)
+		}
+	case "$recursiveAnchor":
+		s.Rest = append(s.Rest, Keyword{name, v})
+		if r.truth(name, v) {
+			r.set.addDynamic(dynamicName(name, ""), s, r.resource)
+		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		r.reference(s, name, v)
 	case "type":
@@ -231,8 +239,8 @@ func (r *reader) anchor(s *Schema, name string) {
 }
 
 // reference reads $ref, and the references that depend on how a schema was come
-// to: those lead to where they lead from here. The second of two is a part of
-// allOf.
+// to: those lead to where they lead from here, see [Set.checkDynamic]. The second
+// of two is a part of allOf.
 func (r *reader) reference(s *Schema, name string, v *Node) {
 	from := s
 	if s.Ref != "" {
@@ -240,7 +248,7 @@ func (r *reader) reference(s *Schema, name string, v *Node) {
 		s.AllOf = append(s.AllOf, from)
 	}
 	if from.Ref = r.text(name, v); from.Ref != "" {
-		r.set.refs = append(r.set.refs, pending{from, v.Position, r.doc, r.base, r.resource})
+		r.set.refs = append(r.set.refs, pending{from, v.Position, r.doc, r.base, r.resource, name})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -20,8 +21,12 @@ type Set struct {
 
 	ids     map[string]resourceRef // by absolute URI, and by URI#anchor
 	refs    []pending
+	dynamic map[string][]resourceAnchor // by dynamicName
 	targets map[*Schema]target
 }
+
+// resourceAnchor is a schema that references find by the way that led to them.
+type resourceAnchor struct{ schema, resource *Schema }
 
 type resourceRef struct {
 	doc    *Document
@@ -41,6 +46,7 @@ type pending struct {
 	doc      *Document
 	base     string
 	resource *Schema
+	keyword  string
 }
 
 // Load reads files and resolves their references among each other. Nothing is
@@ -48,7 +54,7 @@ type pending struct {
 // the problems have not Failed.
 func Load(files []File) (*Set, Problems) {
 	var problems Problems
-	set := &Set{ids: map[string]resourceRef{}}
+	set := &Set{ids: map[string]resourceRef{}, dynamic: map[string][]resourceAnchor{}}
 	for _, f := range files {
 		node, problem := parse(f)
 		if problem != nil {
@@ -67,6 +73,7 @@ func Load(files []File) (*Set, Problems) {
 		set.resolve(set.refs[i], &problems)
 	}
 	set.checkLoops(&problems)
+	set.checkDynamic(&problems)
 	set.targets = map[*Schema]target{}
 	for _, p := range set.refs {
 		t, ok := set.targets[p.from.Target]
@@ -197,6 +204,38 @@ func (set *Set) checkLoops(problems *Problems) {
 		}
 		if fast != nil && fast == slow {
 			problems.Errorf(p.at, "$ref %q leads back to itself", p.from.Ref)
+		}
+	}
+}
+
+// dynamicName is what a dynamic anchor and the references to it share: the anchor
+// of draft 2020-12, or that of 2019-09, which has no name.
+func dynamicName(keyword, anchor string) string {
+	if keyword == "$recursiveAnchor" || keyword == "$recursiveRef" {
+		return "#"
+	}
+	return anchor
+}
+
+func (set *Set) addDynamic(name string, s, resource *Schema) {
+	if name != "" {
+		set.dynamic[name] = append(set.dynamic[name], resourceAnchor{s, resource})
+	}
+}
+
+// checkDynamic warns of references that may lead elsewhere than they are said to:
+// they begin at a dynamic anchor, and another resource has one of that name, which
+// counts if a validator comes by that resource first.
+func (set *Set) checkDynamic(problems *Problems) {
+	for _, p := range set.refs {
+		if p.keyword == "$ref" || p.from.Target == nil {
+			continue
+		}
+		_, fragment, _ := strings.Cut(p.from.Ref, "#")
+		anchors := set.dynamic[dynamicName(p.keyword, fragment)]
+		i := slices.IndexFunc(anchors, func(a resourceAnchor) bool { return a.schema == p.from.Target })
+		if i >= 0 && slices.ContainsFunc(anchors, func(a resourceAnchor) bool { return a.resource != anchors[i].resource }) {
+			problems.Warnf(p.at, "%s %q is read as $ref: it depends on the way here which of %d schemas it means, and that is not supported", p.keyword, p.from.Ref, len(anchors))
 		}
 	}
 }

@@ -238,7 +238,7 @@ func checkObject(t *testing.T, data []byte) {
 	}
 	var three triple
 	if payload.DecodeTuple(data, &three.Rest, &three.A, &three.B, &three.C) == nil {
-		if out, err := payload.EncodeTuple(three.Rest, three.A, three.B, three.C); err != nil || !json.Valid(out) {
+		if out, err := payload.EncodeTuple(0, three.Rest, three.A, three.B, three.C); err != nil || !json.Valid(out) {
 			t.Fatalf("%q became %q, %v", data, out, err)
 		}
 	}

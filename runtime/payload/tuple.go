@@ -7,15 +7,16 @@ import (
 )
 
 // EncodeTuple encodes items as a JSON array, and behind them those of rest, a
-// slice or nil. Items at the end that are absent are left out: nil pointers,
-// slices and maps, and zero Nullables. Generated code calls it.
-func EncodeTuple(rest any, items ...any) ([]byte, error) {
+// slice or nil. Items at the end that are absent are left out, but for the first
+// least ones, which are null then: nil pointers, slices and maps, and zero
+// Nullables. Generated code calls it.
+func EncodeTuple(least int, rest any, items ...any) ([]byte, error) {
 	if r := reflect.ValueOf(rest); rest != nil {
 		for i := range r.Len() {
 			items = append(items, r.Index(i).Interface())
 		}
 	}
-	for len(items) > 0 && isAbsent(items[len(items)-1]) {
+	for len(items) > least && isAbsent(items[len(items)-1]) {
 		items = items[:len(items)-1]
 	}
 	if items == nil {

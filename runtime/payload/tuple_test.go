@@ -25,16 +25,19 @@ func TestATupleIsAnArray(t *testing.T) {
 		if err := payload.DecodeTuple([]byte(in), &v.Rest, &v.A, &v.B, &v.C); err != nil {
 			t.Errorf("%s: %v", in, err)
 		}
-		if out, err := payload.EncodeTuple(v.Rest, v.A, v.B, v.C); err != nil || string(out) != want {
+		if out, err := payload.EncodeTuple(0, v.Rest, v.A, v.B, v.C); err != nil || string(out) != want {
 			t.Errorf("%s became %s, %v; want %s", in, out, err, want)
 		}
 	}
 	var at payload.Time
-	if out, err := payload.EncodeTuple(nil, at); err != nil || string(out) != `[null]` {
+	if out, err := payload.EncodeTuple(0, nil, at); err != nil || string(out) != `[null]` {
 		t.Errorf("a time that always comes: %s, %v", out, err)
 	}
+	if out, err := payload.EncodeTuple(2, nil, "a", (*int64)(nil), []string(nil)); err != nil || string(out) != `["a",null]` {
+		t.Errorf("null that always comes: %s, %v", out, err)
+	}
 	var raw json.RawMessage
-	if out, err := payload.EncodeTuple(nil, raw); err != nil || string(out) != `[]` {
+	if out, err := payload.EncodeTuple(0, nil, raw); err != nil || string(out) != `[]` {
 		t.Errorf("nothing: %s, %v", out, err)
 	}
 	var v triple
