@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,29 +21,70 @@ const easyDir = "codecs/easy"
 
 // codecRows measures generated codecs and other JSON libraries on two events
 // and a step's output; turns is how often each takes its turn. Processor time is
-// compared, the least of all turns, as the machine's other work only adds to it.
+// compared, and in each turn for itself, as the machine's other work comes and
+// goes. Programs have one processor, so that the collector does its work then,
+// and not where another one is idle, at a multiple of the cost.
 func codecRows(ctx context.Context, out io.Writer, turns int) error {
 	defer os.RemoveAll(easyDir)
 	if err := generateEasyJSON(ctx); err != nil {
 		return err
 	}
-	rows := codecResults{}
-	for _, b := range []struct{ dir, pattern, as, experiment string }{
-		{"./codecs", ".", "", ""},
-		{"./codecs", "././encoding-json$", "encoding-json, jsonv2", "jsonv2"},
-		{"./" + easyDir, ".", "", ""},
-	} {
-		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", b.pattern, "-benchtime", "100ms", "-count", strconv.Itoa(turns), b.dir)
-		cmd.Env = append(os.Environ(), "GOEXPERIMENT="+b.experiment)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		text, err := cmd.Output()
-		if err != nil {
-			return fmt.Errorf("measure codecs: %w\n%s%s", err, text, &stderr)
-		}
-		rows.read(string(text), b.as)
+	programs := []codecProgram{
+		{dir: "codecs", pattern: "."},
+		{dir: "codecs", pattern: "././encoding-json$", as: "encoding-json, jsonv2", experiment: "jsonv2"},
+		{dir: easyDir, pattern: "."},
 	}
-	return rows.print(out)
+	tmp, err := os.MkdirTemp("", "codecs")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	for i := range programs {
+		programs[i].path = filepath.Join(tmp, strconv.Itoa(i))
+		if err := programs[i].build(ctx); err != nil {
+			return err
+		}
+	}
+	var results codecResults
+	for range turns {
+		turn := codecTurn{}
+		for _, p := range programs {
+			if err := p.run(ctx, turn); err != nil {
+				return err
+			}
+		}
+		results.add(turn)
+	}
+	return results.print(out)
+}
+
+// codecProgram is a test program with benchmarks of JSON libraries.
+type codecProgram struct {
+	dir, pattern string
+	as           string // what the library is called, if not as in the program
+	experiment   string // of Go, that it is built with
+	path         string
+}
+
+func (p codecProgram) build(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", p.path, "./"+p.dir)
+	cmd.Env = append(os.Environ(), "GOEXPERIMENT="+p.experiment)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", p.dir, err, text)
+	}
+	return nil
+}
+
+// run adds the program's results to turn.
+func (p codecProgram) run(ctx context.Context, turn codecTurn) error {
+	cmd := exec.CommandContext(ctx, p.path, "-test.run", "^$", "-test.bench", p.pattern, "-test.benchtime", "100ms", "-test.cpu", "1")
+	cmd.Dir = p.dir
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("measure %s: %w\n%s", p.dir, err, text)
+	}
+	turn.read(string(text), p.as)
+	return nil
 }
 
 // generateEasyJSON makes a package of the twin types with easyjson's methods.
@@ -116,18 +159,26 @@ func measure(b *testing.B, data []byte, twin func() value) {
 }
 `
 
-// codecResult is the least that a library took for an operation.
-type codecResult struct {
-	subject, operation, library string
-	nanoseconds, megabytes      float64
-	bytes, allocs               float64
+// codecKey is what was measured.
+type codecKey struct{ subject, operation, library string }
+
+// codecResult is what an operation took.
+type codecResult struct{ nanoseconds, size, bytes, allocs float64 }
+
+// codecTurn are the results of a turn, codecResults those of all.
+type (
+	codecTurn    map[codecKey]codecResult
+	codecResults map[codecKey][]codecMeasured
+)
+
+// codecMeasured is a result, and how many times ours it took.
+type codecMeasured struct {
+	codecResult
+	ofOurs float64
 }
 
-type codecResults []codecResult
-
-// read takes the results out of what go test -bench prints; as renames their
-// library.
-func (r *codecResults) read(text, as string) {
+// read takes results out of what a program prints; as renames their library.
+func (t codecTurn) read(text, as string) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		name, ok := strings.CutPrefix(line, "Benchmark")
@@ -135,9 +186,9 @@ func (r *codecResults) read(text, as string) {
 		if !ok || len(parts) != 3 {
 			continue
 		}
-		found := codecResult{subject: parts[0], operation: parts[1], library: parts[2][:max(strings.LastIndexByte(parts[2], '-'), 0)]}
+		key, found := codecKey{parts[0], parts[1], parts[2]}, codecResult{}
 		if as != "" {
-			found.library = as
+			key.library = as
 		}
 		for i := 3; i < len(fields); i += 2 {
 			value, _ := strconv.ParseFloat(fields[i-1], 64)
@@ -145,43 +196,53 @@ func (r *codecResults) read(text, as string) {
 			case "cpu-ns/op":
 				found.nanoseconds = value
 			case "size":
-				found.megabytes = value
+				found.size = value
 			case "B/op":
 				found.bytes = value
 			case "allocs/op":
 				found.allocs = value
 			}
 		}
-		r.add(found)
+		t[key] = found
 	}
 }
 
-func (r *codecResults) add(found codecResult) {
-	i := slices.IndexFunc(*r, func(c codecResult) bool {
-		return c.subject == found.subject && c.operation == found.operation && c.library == found.library
-	})
-	if i < 0 {
-		*r = append(*r, found)
-	} else if found.nanoseconds < (*r)[i].nanoseconds {
-		(*r)[i] = found
+// add adds a turn's results.
+func (r *codecResults) add(turn codecTurn) {
+	if *r == nil {
+		*r = codecResults{}
+	}
+	for key, found := range turn {
+		ours := turn[codecKey{key.subject, key.operation, "restaq"}]
+		(*r)[key] = append((*r)[key], codecMeasured{found, found.nanoseconds / ours.nanoseconds})
 	}
 }
 
-// print writes a row for each, with how many times as long as ours it took.
+// print writes a row for each library: the median of its turns' times, and that
+// of how many times ours it took.
 func (r codecResults) print(out io.Writer) error {
-	slices.SortStableFunc(r, func(a, b codecResult) int {
-		return strings.Compare(a.subject+a.operation, b.subject+b.operation)
+	keys := slices.SortedFunc(maps.Keys(r), func(a, b codecKey) int {
+		return cmp.Or(strings.Compare(a.subject+a.operation, b.subject+b.operation), cmp.Compare(r.ratio(a), r.ratio(b)))
 	})
-	ours := map[string]float64{}
-	for _, c := range r {
-		if c.library == "restaq" {
-			ours[c.subject+c.operation] = c.nanoseconds
-		}
-	}
 	fmt.Fprintf(out, "codecs\tof\tprocessor time\tMB/s\tof ours\tallocations\tbytes\n")
-	for _, c := range r {
-		fmt.Fprintf(out, "%s %s\t%s\t%.0f ns\t%.0f\t%.2f\t%.0f\t%.0f\n", c.operation, c.subject, c.library,
-			c.nanoseconds, c.megabytes/c.nanoseconds*1000, c.nanoseconds/ours[c.subject+c.operation], c.allocs, c.bytes)
+	for _, key := range keys {
+		last := r[key][len(r[key])-1]
+		ns := r.median(key, func(m codecMeasured) float64 { return m.nanoseconds })
+		fmt.Fprintf(out, "%s %s\t%s\t%.0f ns\t%.0f\t%.2f\t%.0f\t%.0f\n", key.operation, key.subject, key.library,
+			ns, last.size/ns*1000, r.ratio(key), last.allocs, last.bytes)
 	}
 	return nil
+}
+
+// median is that of a figure over all turns.
+func (r codecResults) median(key codecKey, figure func(m codecMeasured) float64) float64 {
+	values := make([]float64, len(r[key]))
+	for i, m := range r[key] {
+		values[i] = figure(m)
+	}
+	return median(values)
+}
+
+func (r codecResults) ratio(key codecKey) float64 {
+	return r.median(key, func(m codecMeasured) float64 { return m.ofOurs })
 }

@@ -61,6 +61,12 @@ func pointed() operand {
 	return operand{jen.Op("*").Id("v"), jen.Id("v"), jen.Id("v").Index(jen.Op(":")), jen.Id("v")}
 }
 
+// target is the operand for what the pointer x points to.
+func (x operand) target() operand {
+	value := jen.Op("*").Add(x.value)
+	return operand{value: value, pointer: x.value, selected: value}
+}
+
 // whole is what the function for c's kind takes.
 func (x operand) whole(c *coding.Coder) jen.Code {
 	if c.Kind == coding.Array {
@@ -75,6 +81,7 @@ func (x operand) whole(c *coding.Coder) jen.Code {
 //	e.Int(`,"amount":`, int64(v.Amount))
 //	encodeAddress(e, `,"address":`, &v.Address)
 //	codec.EncodeSlice(e, `,"items":`, &v.Items, encodeItem)
+//	codec.EncodeString(e, `,"note":`, v.Note)
 func (f *file) encodeCall(c *coding.Coder, key jen.Code, x operand) *jen.Statement {
 	if c.Kind == coding.Own {
 		return jen.Add(x.selected).Dot("EncodeJSON").Call(jen.Id("e"), key)
@@ -95,13 +102,16 @@ func (f *file) encodeCall(c *coding.Coder, key jen.Code, x operand) *jen.Stateme
 // encodeNode is encodeCall for a kind with elements.
 func (f *file) encodeNode(c *coding.Coder, key jen.Code, x operand) *jen.Statement {
 	switch {
-	case c.Kind == coding.Pointer && c.Elem.Kind == coding.Struct:
+	case c.Kind == coding.Pointer && takesNil(c.Elem):
 		return f.encoder(c.Elem).Call(jen.Id("e"), key, x.value)
 	case c.Kind == coding.Nullable:
 		return f.qual(payloadPath, "payload", "EncodeNullable").Call(jen.Id("e"), key, x.pointer, f.encoder(c.Elem))
 	}
 	return f.codecName("Encode"+nodes[c.Kind]).Call(jen.Id("e"), key, x.whole(c), f.encoder(c.Elem))
 }
+
+// takesNil reports whether the function for c's kind encodes nil as null.
+func takesNil(c *coding.Coder) bool { return c.Kind == coding.Struct || direct[c.Kind].of != "" }
 
 // decodeCall is the statement that decodes into x, of c's type:
 //
@@ -272,7 +282,10 @@ func (f *file) encodeField(field *coding.Field) []jen.Code {
 		}
 	}
 	if field.LeftOut() && !field.Option.Quoted {
-		if present := f.encodePresent(field.Coder, key, variable(x)); present != nil {
+		if c := field.Coder; c.Kind == coding.Pointer && direct[c.Elem.Kind].of != "" {
+			conditions = append(conditions, x().Op("!=").Nil())
+			call = f.encodeCall(c.Elem, key, variable(x).target())
+		} else if present := f.encodePresent(c, key, variable(x)); present != nil {
 			call = present
 		} else if condition := f.condition(field, x); condition != nil {
 			conditions = append(conditions, condition)

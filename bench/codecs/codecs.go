@@ -2,8 +2,8 @@
 // provider events and of a step's output.
 package codecs
 
-//go:generate go tool restaqgen -fuzz
 //go:generate go run ./twingen -o twin/twin_gen.go
+//go:generate go tool restaqgen -fuzz
 
 import (
 	"context"

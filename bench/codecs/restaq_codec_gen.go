@@ -2866,12 +2866,12 @@ func encodeGithubPullRequest(e *codec.Encoder, key string, v *github.PullRequest
 	e.Bool(`,"locked":`, v.Locked)
 	e.String(`,"title":`, v.Title)
 	encodeGithubUser(e, `,"user":`, &v.User)
-	codec.EncodePointer(e, `,"body":`, &v.Body, codec.EncodeString)
+	codec.EncodeString(e, `,"body":`, v.Body)
 	v.CreatedAt.EncodeJSON(e, `,"created_at":`)
 	v.UpdatedAt.EncodeJSON(e, `,"updated_at":`)
 	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, payload.EncodeValue)
 	codec.EncodePointer(e, `,"merged_at":`, &v.MergedAt, payload.EncodeValue)
-	codec.EncodePointer(e, `,"merge_commit_sha":`, &v.MergeCommitSHA, codec.EncodeString)
+	codec.EncodeString(e, `,"merge_commit_sha":`, v.MergeCommitSHA)
 	encodeGithubUser(e, `,"assignee":`, v.Assignee)
 	codec.EncodeSlice(e, `,"assignees":`, &v.Assignees, encodeGithubUser)
 	codec.EncodeSlice(e, `,"requested_reviewers":`, &v.RequestedReviewers, encodeGithubPullRequestRequestedReviewersItem)
@@ -2888,11 +2888,11 @@ func encodeGithubPullRequest(e *codec.Encoder, key string, v *github.PullRequest
 	encodeGithubPullRequestLinks(e, `,"_links":`, &v.Links)
 	e.String(`,"author_association":`, string(v.AuthorAssociation))
 	encodeGithubAutoMerge(e, `,"auto_merge":`, v.AutoMerge)
-	codec.EncodePointer(e, `,"active_lock_reason":`, &v.ActiveLockReason, codec.EncodeString)
+	codec.EncodeString(e, `,"active_lock_reason":`, v.ActiveLockReason)
 	e.Bool(`,"draft":`, v.Draft)
-	codec.EncodePointer(e, `,"merged":`, &v.Merged, codec.EncodeBool)
-	codec.EncodePointer(e, `,"mergeable":`, &v.Mergeable, codec.EncodeBool)
-	codec.EncodePointer(e, `,"rebaseable":`, &v.Rebaseable, codec.EncodeBool)
+	codec.EncodeBool(e, `,"merged":`, v.Merged)
+	codec.EncodeBool(e, `,"mergeable":`, v.Mergeable)
+	codec.EncodeBool(e, `,"rebaseable":`, v.Rebaseable)
 	e.String(`,"mergeable_state":`, v.MergeableState)
 	encodeGithubUser(e, `,"merged_by":`, v.MergedBy)
 	e.Int(`,"comments":`, v.Comments)
@@ -3019,7 +3019,9 @@ func encodeGithubUser(e *codec.Encoder, key string, v *github.User) {
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
 	e.String(`,"avatar_url":`, v.AvatarURL)
 	e.String(`,"gravatar_id":`, v.GravatarID)
@@ -3090,34 +3092,76 @@ func decodeGithubUser(d *codec.Decoder, v *github.User) {
 
 func encodeGithubPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *github.PullRequestRequestedReviewersItem) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
+	if v.Login != nil {
+		e.String(`,"login":`, *v.Login)
+	}
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
+	if v.AvatarURL != nil {
+		e.String(`,"avatar_url":`, *v.AvatarURL)
+	}
+	if v.GravatarID != nil {
+		e.String(`,"gravatar_id":`, *v.GravatarID)
+	}
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
-	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
-	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
+	if v.FollowersURL != nil {
+		e.String(`,"followers_url":`, *v.FollowersURL)
+	}
+	if v.FollowingURL != nil {
+		e.String(`,"following_url":`, *v.FollowingURL)
+	}
+	if v.GistsURL != nil {
+		e.String(`,"gists_url":`, *v.GistsURL)
+	}
+	if v.StarredURL != nil {
+		e.String(`,"starred_url":`, *v.StarredURL)
+	}
+	if v.SubscriptionsURL != nil {
+		e.String(`,"subscriptions_url":`, *v.SubscriptionsURL)
+	}
+	if v.OrganizationsURL != nil {
+		e.String(`,"organizations_url":`, *v.OrganizationsURL)
+	}
+	if v.ReposURL != nil {
+		e.String(`,"repos_url":`, *v.ReposURL)
+	}
+	if v.EventsURL != nil {
+		e.String(`,"events_url":`, *v.EventsURL)
+	}
+	if v.ReceivedEventsURL != nil {
+		e.String(`,"received_events_url":`, *v.ReceivedEventsURL)
+	}
+	if v.Type != nil {
+		e.String(`,"type":`, string(*v.Type))
+	}
+	if v.SiteAdmin != nil {
+		e.Bool(`,"site_admin":`, *v.SiteAdmin)
+	}
+	if v.Slug != nil {
+		e.String(`,"slug":`, *v.Slug)
+	}
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
-	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	if v.Privacy != nil {
+		e.String(`,"privacy":`, string(*v.Privacy))
+	}
+	if v.MembersURL != nil {
+		e.String(`,"members_url":`, *v.MembersURL)
+	}
+	if v.RepositoriesURL != nil {
+		e.String(`,"repositories_url":`, *v.RepositoriesURL)
+	}
+	if v.Permission != nil {
+		e.String(`,"permission":`, *v.Permission)
+	}
 	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -3192,14 +3236,16 @@ func encodeGithubTeamParent(e *codec.Encoder, key string, v *github.TeamParent) 
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, string(v.Privacy))
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -3242,7 +3288,7 @@ func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, string(v.Privacy))
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
@@ -3250,7 +3296,9 @@ func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
 	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -3295,7 +3343,7 @@ func encodeGithubLabel(e *codec.Encoder, key string, v *github.Label) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"name":`, v.Name)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"color":`, v.Color)
 	e.Bool(`,"default":`, v.Default)
 	e.Close(start)
@@ -3337,7 +3385,7 @@ func encodeGithubMilestone(e *codec.Encoder, key string, v *github.Milestone) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.Int(`,"number":`, v.Number)
 	e.String(`,"title":`, v.Title)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	encodeGithubUser(e, `,"creator":`, &v.Creator)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"closed_issues":`, v.ClosedIssues)
@@ -3432,7 +3480,7 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	e.Bool(`,"private":`, v.Private)
 	encodeGithubUser(e, `,"owner":`, &v.Owner)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"fork":`, v.Fork)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"forks_url":`, v.ForksURL)
@@ -3478,48 +3526,84 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	e.String(`,"ssh_url":`, v.SSHURL)
 	e.String(`,"clone_url":`, v.CloneURL)
 	e.String(`,"svn_url":`, v.SvnURL)
-	codec.EncodePointer(e, `,"homepage":`, &v.Homepage, codec.EncodeString)
+	codec.EncodeString(e, `,"homepage":`, v.Homepage)
 	e.Int(`,"size":`, v.Size)
 	e.Int(`,"stargazers_count":`, v.StargazersCount)
 	e.Int(`,"watchers_count":`, v.WatchersCount)
-	codec.EncodePointer(e, `,"language":`, &v.Language, codec.EncodeString)
+	codec.EncodeString(e, `,"language":`, v.Language)
 	e.Bool(`,"has_issues":`, v.HasIssues)
 	e.Bool(`,"has_projects":`, v.HasProjects)
 	e.Bool(`,"has_downloads":`, v.HasDownloads)
 	e.Bool(`,"has_wiki":`, v.HasWiki)
 	e.Bool(`,"has_pages":`, v.HasPages)
-	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
+	if v.HasDiscussions != nil {
+		e.Bool(`,"has_discussions":`, *v.HasDiscussions)
+	}
 	e.Int(`,"forks_count":`, v.ForksCount)
-	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
+	codec.EncodeString(e, `,"mirror_url":`, v.MirrorURL)
 	e.Bool(`,"archived":`, v.Archived)
-	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
+	if v.Disabled != nil {
+		e.Bool(`,"disabled":`, *v.Disabled)
+	}
 	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
 	encodeGithubLicense(e, `,"license":`, v.License)
 	e.Int(`,"forks":`, v.Forks)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"watchers":`, v.Watchers)
-	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
+	if v.Stargazers != nil {
+		e.Int(`,"stargazers":`, *v.Stargazers)
+	}
 	e.String(`,"default_branch":`, v.DefaultBranch)
-	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
-	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
-	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
+	if v.AllowSquashMerge != nil {
+		e.Bool(`,"allow_squash_merge":`, *v.AllowSquashMerge)
+	}
+	if v.AllowMergeCommit != nil {
+		e.Bool(`,"allow_merge_commit":`, *v.AllowMergeCommit)
+	}
+	if v.AllowRebaseMerge != nil {
+		e.Bool(`,"allow_rebase_merge":`, *v.AllowRebaseMerge)
+	}
+	if v.AllowAutoMerge != nil {
+		e.Bool(`,"allow_auto_merge":`, *v.AllowAutoMerge)
+	}
+	if v.AllowForking != nil {
+		e.Bool(`,"allow_forking":`, *v.AllowForking)
+	}
+	if v.AllowUpdateBranch != nil {
+		e.Bool(`,"allow_update_branch":`, *v.AllowUpdateBranch)
+	}
+	if v.UseSquashPrTitleAsDefault != nil {
+		e.Bool(`,"use_squash_pr_title_as_default":`, *v.UseSquashPrTitleAsDefault)
+	}
+	if v.SquashMergeCommitMessage != nil {
+		e.String(`,"squash_merge_commit_message":`, *v.SquashMergeCommitMessage)
+	}
+	if v.SquashMergeCommitTitle != nil {
+		e.String(`,"squash_merge_commit_title":`, *v.SquashMergeCommitTitle)
+	}
+	if v.MergeCommitMessage != nil {
+		e.String(`,"merge_commit_message":`, *v.MergeCommitMessage)
+	}
+	if v.MergeCommitTitle != nil {
+		e.String(`,"merge_commit_title":`, *v.MergeCommitTitle)
+	}
 	e.Bool(`,"is_template":`, v.IsTemplate)
 	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
 	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
 	e.String(`,"visibility":`, string(v.Visibility))
-	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	if v.DeleteBranchOnMerge != nil {
+		e.Bool(`,"delete_branch_on_merge":`, *v.DeleteBranchOnMerge)
+	}
+	if v.MasterBranch != nil {
+		e.String(`,"master_branch":`, *v.MasterBranch)
+	}
 	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeGithubRepositoryPermissions)
-	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
-	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
+	if v.Public != nil {
+		e.Bool(`,"public":`, *v.Public)
+	}
+	if v.Organization != nil {
+		e.String(`,"organization":`, *v.Organization)
+	}
 	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, payload.EncodeValue)
 	e.Close(start)
 }
@@ -3734,7 +3818,7 @@ func encodeGithubLicense(e *codec.Encoder, key string, v *github.License) {
 	e.String(`,"key":`, v.Key)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"spdx_id":`, v.SpdxID)
-	codec.EncodePointer(e, `,"url":`, &v.URL, codec.EncodeString)
+	codec.EncodeString(e, `,"url":`, v.URL)
 	e.String(`,"node_id":`, v.NodeID)
 	e.Close(start)
 }
@@ -3763,8 +3847,12 @@ func encodeGithubRepositoryPermissions(e *codec.Encoder, key string, v *github.R
 	e.Bool(`,"pull":`, v.Pull)
 	e.Bool(`,"push":`, v.Push)
 	e.Bool(`,"admin":`, v.Admin)
-	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
-	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
+	if v.Maintain != nil {
+		e.Bool(`,"maintain":`, *v.Maintain)
+	}
+	if v.Triage != nil {
+		e.Bool(`,"triage":`, *v.Triage)
+	}
 	e.Close(start)
 }
 
@@ -3879,8 +3967,8 @@ func encodeGithubAutoMerge(e *codec.Encoder, key string, v *github.AutoMerge) {
 	start := e.Open(key)
 	encodeGithubUser(e, `,"enabled_by":`, v.EnabledBy)
 	e.String(`,"merge_method":`, string(v.MergeMethod))
-	codec.EncodePointer(e, `,"commit_title":`, &v.CommitTitle, codec.EncodeString)
-	codec.EncodePointer(e, `,"commit_message":`, &v.CommitMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"commit_title":`, v.CommitTitle)
+	codec.EncodeString(e, `,"commit_message":`, v.CommitMessage)
 	e.Close(start)
 }
 
@@ -3927,7 +4015,9 @@ func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organizati
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
-	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
+	if v.HTMLURL != nil {
+		e.String(`,"html_url":`, *v.HTMLURL)
+	}
 	e.String(`,"repos_url":`, v.ReposURL)
 	e.String(`,"events_url":`, v.EventsURL)
 	e.String(`,"hooks_url":`, v.HooksURL)
@@ -3935,7 +4025,7 @@ func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organizati
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"public_members_url":`, v.PublicMembersURL)
 	e.String(`,"avatar_url":`, v.AvatarURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Close(start)
 }
 
@@ -3976,9 +4066,13 @@ func decodeGithubOrganization(d *codec.Decoder, v *github.Organization) {
 
 func encodeStripeChargeSucceeded(e *codec.Encoder, key string, v *stripe.ChargeSucceeded) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
-	codec.EncodePointer(e, `,"api_version":`, &v.APIVersion, codec.EncodeString)
-	codec.EncodePresent(e, `,"context":`, v.Context, codec.EncodeString)
+	if v.Account != nil {
+		e.String(`,"account":`, *v.Account)
+	}
+	codec.EncodeString(e, `,"api_version":`, v.APIVersion)
+	if v.Context != nil {
+		e.String(`,"context":`, *v.Context)
+	}
 	e.Int(`,"created":`, int64(v.Created))
 	encodeStripeChargeEventData(e, `,"data":`, &v.Data)
 	e.String(`,"id":`, v.ID)
@@ -4053,20 +4147,22 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
-	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
+	codec.EncodeInt(e, `,"application_fee_amount":`, v.ApplicationFeeAmount)
+	if v.AuthorizationCode != nil {
+		e.String(`,"authorization_code":`, *v.AuthorizationCode)
+	}
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
-	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
+	codec.EncodeString(e, `,"calculated_statement_descriptor":`, v.CalculatedStatementDescriptor)
 	e.Bool(`,"captured":`, v.Captured)
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
-	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"failure_code":`, v.FailureCode)
+	codec.EncodeString(e, `,"failure_message":`, v.FailureMessage)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
 	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
@@ -4077,13 +4173,13 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
 	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
-	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_method":`, v.PaymentMethod)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
-	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
+	codec.EncodeString(e, `,"receipt_email":`, v.ReceiptEmail)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
+	codec.EncodeString(e, `,"receipt_url":`, v.ReceiptURL)
 	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
@@ -4091,14 +4187,14 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
-	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
-	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
+	codec.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
+	codec.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
 	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
 	encodeStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
-	codec.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"transfer_group":`, v.TransferGroup)
 	e.Close(start)
 }
 
@@ -4212,10 +4308,10 @@ func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 func encodeStripeBillingDetails(e *codec.Encoder, key string, v *stripe.BillingDetails) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"address":`, v.Address)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	codec.EncodePointer(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	codec.EncodePointer(e, `,"tax_id":`, &v.TaxID, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
+	codec.EncodeString(e, `,"phone":`, v.Phone)
+	codec.EncodeString(e, `,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -4244,12 +4340,12 @@ func encodeStripeAddress(e *codec.Encoder, key string, v *stripe.Address) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"city":`, &v.City, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"line1":`, &v.Line1, codec.EncodeString)
-	codec.EncodePointer(e, `,"line2":`, &v.Line2, codec.EncodeString)
-	codec.EncodePointer(e, `,"postal_code":`, &v.PostalCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"state":`, &v.State, codec.EncodeString)
+	codec.EncodeString(e, `,"city":`, v.City)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"line1":`, v.Line1)
+	codec.EncodeString(e, `,"line2":`, v.Line2)
+	codec.EncodeString(e, `,"postal_code":`, v.PostalCode)
+	codec.EncodeString(e, `,"state":`, v.State)
 	e.Close(start)
 }
 
@@ -4280,8 +4376,12 @@ func encodeStripeChargeFraudDetails(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
-	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
+	if v.StripeReport != nil {
+		e.String(`,"stripe_report":`, *v.StripeReport)
+	}
+	if v.UserReport != nil {
+		e.String(`,"user_report":`, *v.UserReport)
+	}
 	e.Close(start)
 }
 
@@ -4300,12 +4400,20 @@ func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetai
 
 func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
+	if v.CustomerReference != nil {
+		e.String(`,"customer_reference":`, *v.CustomerReference)
+	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
-	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
+	if v.ShippingAddressZip != nil {
+		e.String(`,"shipping_address_zip":`, *v.ShippingAddressZip)
+	}
+	if v.ShippingAmount != nil {
+		e.Int(`,"shipping_amount":`, *v.ShippingAmount)
+	}
+	if v.ShippingFromZip != nil {
+		e.String(`,"shipping_from_zip":`, *v.ShippingFromZip)
+	}
 	e.Close(start)
 }
 
@@ -4332,12 +4440,12 @@ func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
 
 func encodeStripeLevel3LineItems(e *codec.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
+	codec.EncodeInt(e, `,"discount_amount":`, v.DiscountAmount)
 	e.String(`,"product_code":`, v.ProductCode)
 	e.String(`,"product_description":`, v.ProductDescription)
-	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
-	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
-	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
+	codec.EncodeInt(e, `,"quantity":`, v.Quantity)
+	codec.EncodeInt(e, `,"tax_amount":`, v.TaxAmount)
+	codec.EncodeInt(e, `,"unit_cost":`, v.UnitCost)
 	e.Close(start)
 }
 
@@ -4368,17 +4476,21 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"advice_code":`, &v.AdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
+	codec.EncodeString(e, `,"advice_code":`, v.AdviceCode)
+	codec.EncodeString(e, `,"network_advice_code":`, v.NetworkAdviceCode)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"network_status":`, v.NetworkStatus)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	if v.RiskLevel != nil {
+		e.String(`,"risk_level":`, *v.RiskLevel)
+	}
+	if v.RiskScore != nil {
+		e.Int(`,"risk_score":`, *v.RiskScore)
+	}
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
-	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"seller_message":`, v.SellerMessage)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -4659,10 +4771,10 @@ func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodD
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"swift_code":`, &v.SwiftCode, codec.EncodeString)
+	codec.EncodeString(e, `,"account_number":`, v.AccountNumber)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
+	codec.EncodeString(e, `,"swift_code":`, v.SwiftCode)
 	e.Close(start)
 }
 
@@ -4685,12 +4797,12 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stri
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -4717,13 +4829,17 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"institution_number":`, v.InstitutionNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"transit_number":`, v.TransitNumber)
 	e.Close(start)
 }
 
@@ -4752,9 +4868,13 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4775,8 +4895,8 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"order_id":`, v.OrderID)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -4795,9 +4915,11 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *strip
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.BuyerID != nil {
+		e.String(`,"buyer_id":`, *v.BuyerID)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4819,7 +4941,7 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentM
 func encodeStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4856,7 +4978,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4876,7 +4998,7 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.Payme
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -4895,13 +5017,13 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
 	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -4930,11 +5052,15 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -4959,11 +5085,13 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"sort_code":`, &v.SortCode, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
+	codec.EncodeString(e, `,"sort_code":`, v.SortCode)
 	e.Close(start)
 }
 
@@ -4988,14 +5116,14 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -5026,7 +5154,7 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -5043,8 +5171,8 @@ func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -5063,7 +5191,7 @@ func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
 	e.Close(start)
 }
 
@@ -5097,36 +5225,38 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
 	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
 	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec.EncodeBool)
 	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
+	codec.EncodeString(e, `,"network":`, v.Network)
 	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
 	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
-	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"regulated_status":`, v.RegulatedStatus)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
-	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_link_id":`, v.TransactionLinkID)
 	encodeStripePaymentMethodDetailsCardWallet(e, `,"wallet":`, v.Wallet)
 	e.Close(start)
 }
@@ -5208,9 +5338,9 @@ func encodeStripePaymentMethodDetailsCardChecks(e *codec.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"address_line1_check":`, &v.AddressLine1Check, codec.EncodeString)
-	codec.EncodePointer(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec.EncodeString)
-	codec.EncodePointer(e, `,"cvc_check":`, &v.CVCCheck, codec.EncodeString)
+	codec.EncodeString(e, `,"address_line1_check":`, v.AddressLine1Check)
+	codec.EncodeString(e, `,"address_postal_code_check":`, v.AddressPostalCodeCheck)
+	codec.EncodeString(e, `,"cvc_check":`, v.CVCCheck)
 	e.Close(start)
 }
 
@@ -5307,8 +5437,8 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
-	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
+	codec.EncodeInt(e, `,"count":`, v.Count)
+	codec.EncodeString(e, `,"interval":`, v.Interval)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -5405,14 +5535,16 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
-	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
-	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
-	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
-	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"version":`, &v.Version, codec.EncodeString)
+	codec.EncodeString(e, `,"authentication_flow":`, v.AuthenticationFlow)
+	codec.EncodeString(e, `,"electronic_commerce_indicator":`, v.ElectronicCommerceIndicator)
+	codec.EncodeString(e, `,"exemption_indicator":`, v.ExemptionIndicator)
+	if v.ExemptionIndicatorApplied != nil {
+		e.Bool(`,"exemption_indicator_applied":`, *v.ExemptionIndicatorApplied)
+	}
+	codec.EncodeString(e, `,"result":`, v.Result)
+	codec.EncodeString(e, `,"result_reason":`, v.ResultReason)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"version":`, v.Version)
 	e.Close(start)
 }
 
@@ -5453,7 +5585,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.ApplePay) != 0 {
 		codec.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
 	}
-	codec.EncodePointer(e, `,"dynamic_last4":`, &v.DynamicLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"dynamic_last4":`, v.DynamicLast4)
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
@@ -5496,7 +5628,7 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"funding_source_group":`, v.FundingSourceGroup)
 	e.Close(start)
 }
 
@@ -5514,8 +5646,8 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -5540,8 +5672,8 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *s
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -5565,31 +5697,37 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v 
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"brand_product":`, v.BrandProduct)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
 	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
@@ -5664,8 +5802,8 @@ func encodeStripePaymentMethodDetailsCardPresentOffline(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"stored_at":`, &v.StoredAt, codec.EncodeInt)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeInt(e, `,"stored_at":`, v.StoredAt)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -5688,15 +5826,17 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -5746,9 +5886,9 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"cashtag":`, v.Cashtag)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -5769,10 +5909,18 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
-	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
-	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
-	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
+	if v.BuyerAddress != nil {
+		e.String(`,"buyer_address":`, *v.BuyerAddress)
+	}
+	if v.Network != nil {
+		e.String(`,"network":`, string(*v.Network))
+	}
+	if v.TokenCurrency != nil {
+		e.String(`,"token_currency":`, string(*v.TokenCurrency))
+	}
+	if v.TransactionHash != nil {
+		e.String(`,"transaction_hash":`, *v.TransactionHash)
+	}
 	e.Close(start)
 }
 
@@ -5795,8 +5943,8 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -5815,9 +5963,9 @@ func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
 	e.String(`,"bank":`, string(v.Bank))
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -5838,10 +5986,10 @@ func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -5864,7 +6012,7 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -5883,9 +6031,15 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
-	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
+	if v.BankCode != nil {
+		e.String(`,"bank_code":`, *v.BankCode)
+	}
+	if v.BankName != nil {
+		e.String(`,"bank_name":`, *v.BankName)
+	}
+	if v.DisplayName != nil {
+		e.String(`,"display_name":`, *v.DisplayName)
+	}
 	e.Close(start)
 }
 
@@ -5910,13 +6064,13 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *stripe.
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -5945,25 +6099,29 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -6023,15 +6181,17 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -6064,8 +6224,8 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6084,11 +6244,15 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
-	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_method_category":`, v.PaymentMethodCategory)
+	codec.EncodeString(e, `,"preferred_locale":`, v.PreferredLocale)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	e.Close(start)
 }
 
@@ -6138,7 +6302,7 @@ func encodeStripeKlarnaAddress(e *codec.Encoder, key string, v *stripe.KlarnaAdd
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	e.Close(start)
 }
 
@@ -6176,7 +6340,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"chain":`, &v.Chain, codec.EncodeString)
+	codec.EncodeString(e, `,"chain":`, v.Chain)
 	e.Close(start)
 }
 
@@ -6193,10 +6357,10 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6219,8 +6383,10 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.FundingSourceGroup != nil {
+		e.String(`,"funding_source_group":`, *v.FundingSourceGroup)
+	}
 	e.Close(start)
 }
 
@@ -6260,11 +6426,11 @@ func encodeStripeInternalCard(e *codec.Encoder, key string, v *stripe.InternalCa
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -6289,8 +6455,8 @@ func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"entity":`, v.Entity)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -6309,8 +6475,8 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6329,13 +6495,15 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_name":`, v.AccountHolderName)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
 	e.String(`,"last4":`, v.Last4)
-	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
+	codec.EncodeString(e, `,"suffix":`, v.Suffix)
 	e.Close(start)
 }
 
@@ -6364,7 +6532,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
+	codec.EncodeString(e, `,"number":`, v.Number)
 	e.Close(start)
 }
 
@@ -6381,9 +6549,9 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -6404,8 +6572,8 @@ func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6424,9 +6592,13 @@ func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -6447,13 +6619,13 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"payer_email":`, v.PayerEmail)
+	codec.EncodeString(e, `,"payer_id":`, v.PayerID)
+	codec.EncodeString(e, `,"payer_name":`, v.PayerName)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
 	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
 	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
 	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
@@ -6515,10 +6687,12 @@ func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSeller
 
 func encodeStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"pay_id":`, v.PayID)
 	e.Close(start)
 }
 
@@ -6543,7 +6717,9 @@ func encodeStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *stripe
 	start := e.Open(key)
 	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -6564,7 +6740,7 @@ func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -6581,7 +6757,7 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_portal_url":`, v.PaymentPortalURL)
 	e.Close(start)
 }
 
@@ -6599,7 +6775,7 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *stripe.Paymen
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6619,7 +6795,7 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.Paym
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -6638,8 +6814,8 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decode
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6658,7 +6834,7 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6675,7 +6851,7 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6692,9 +6868,9 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban":`, &v.IBAN, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"iban":`, v.IBAN)
 	e.Close(start)
 }
 
@@ -6715,13 +6891,15 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v *str
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"branch_code":`, v.BranchCode)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
 	e.Close(start)
 }
 
@@ -6750,15 +6928,15 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -6808,7 +6986,7 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6825,9 +7003,9 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"verified_phone_last4":`, v.VerifiedPhoneLast4)
 	e.Close(start)
 }
 
@@ -6848,7 +7026,9 @@ func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -6865,7 +7045,7 @@ func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
+	codec.EncodeString(e, `,"vpa":`, v.Vpa)
 	e.Close(start)
 }
 
@@ -6882,17 +7062,19 @@ func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"account_type":`, v.AccountType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	if !v.Mandate.IsZero() {
 		v.Mandate.EncodeJSON(e, `,"mandate":`)
 	}
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -6925,10 +7107,14 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -6971,7 +7157,9 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decoder, v
 
 func encodeStripeRadarRadarOptions(e *codec.Encoder, key string, v *stripe.RadarRadarOptions) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
+	if v.Session != nil {
+		e.String(`,"session":`, *v.Session)
+	}
 	e.Close(start)
 }
 
@@ -7037,26 +7225,34 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"customer_account":`, v.CustomerAccount)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
 	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
+	if v.FailureReason != nil {
+		e.String(`,"failure_reason":`, *v.FailureReason)
+	}
 	e.String(`,"id":`, v.ID)
-	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
+	if v.InstructionsEmail != nil {
+		e.String(`,"instructions_email":`, *v.InstructionsEmail)
+	}
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	if v.PendingReason != nil {
+		e.String(`,"pending_reason":`, string(*v.PendingReason))
+	}
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
-	codec.EncodePointer(e, `,"status":`, &v.Status, codec.EncodeString)
+	codec.EncodeString(e, `,"status":`, v.Status)
 	v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
 	e.Close(start)
 }
@@ -7292,9 +7488,9 @@ func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDest
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7315,8 +7511,8 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.Refund
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7335,9 +7531,15 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
+	if v.Reference != nil {
+		e.String(`,"reference":`, *v.Reference)
+	}
+	if v.ReferenceStatus != nil {
+		e.String(`,"reference_status":`, *v.ReferenceStatus)
+	}
+	if v.ReferenceType != nil {
+		e.String(`,"reference_type":`, *v.ReferenceType)
+	}
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -7361,7 +7563,7 @@ func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.Refund
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -7378,8 +7580,8 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7398,8 +7600,8 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7418,8 +7620,8 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7438,8 +7640,8 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7458,8 +7660,8 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7478,8 +7680,8 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7498,8 +7700,8 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7518,8 +7720,8 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7538,7 +7740,7 @@ func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundD
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
 	e.Close(start)
 }
 
@@ -7555,9 +7757,9 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7578,8 +7780,8 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7598,8 +7800,8 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -7684,7 +7886,9 @@ func encodeStripeShipping(e *codec.Encoder, key string, v *stripe.Shipping) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
 	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec.EncodeString)
 	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
 	e.Close(start)
@@ -7715,7 +7919,7 @@ func encodeStripeChargeTransferData(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount":`, &v.Amount, codec.EncodeInt)
+	codec.EncodeInt(e, `,"amount":`, v.Amount)
 	v.Destination.EncodeJSON(e, `,"destination":`)
 	e.Close(start)
 }
@@ -7802,8 +8006,8 @@ func encodeStripeNotificationEventRequest(e *codec.Encoder, key string, v *strip
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"id":`, &v.ID, codec.EncodeString)
-	codec.EncodePointer(e, `,"idempotency_key":`, &v.IdempotencyKey, codec.EncodeString)
+	codec.EncodeString(e, `,"id":`, v.ID)
+	codec.EncodeString(e, `,"idempotency_key":`, v.IdempotencyKey)
 	e.Close(start)
 }
 
@@ -7932,12 +8136,12 @@ func encodeTwinPullRequest(e *codec.Encoder, key string, v *twin.PullRequest) {
 	e.Bool(`,"locked":`, v.Locked)
 	e.String(`,"title":`, v.Title)
 	encodeTwinUser(e, `,"user":`, &v.User)
-	codec.EncodePointer(e, `,"body":`, &v.Body, codec.EncodeString)
+	codec.EncodeString(e, `,"body":`, v.Body)
 	e.String(`,"created_at":`, v.CreatedAt)
 	e.String(`,"updated_at":`, v.UpdatedAt)
-	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, codec.EncodeString)
-	codec.EncodePointer(e, `,"merged_at":`, &v.MergedAt, codec.EncodeString)
-	codec.EncodePointer(e, `,"merge_commit_sha":`, &v.MergeCommitSHA, codec.EncodeString)
+	codec.EncodeString(e, `,"closed_at":`, v.ClosedAt)
+	codec.EncodeString(e, `,"merged_at":`, v.MergedAt)
+	codec.EncodeString(e, `,"merge_commit_sha":`, v.MergeCommitSHA)
 	encodeTwinUser(e, `,"assignee":`, v.Assignee)
 	codec.EncodeSlice(e, `,"assignees":`, &v.Assignees, encodeTwinUser)
 	codec.EncodeSlice(e, `,"requested_reviewers":`, &v.RequestedReviewers, encodeTwinPullRequestRequestedReviewersItem)
@@ -7954,11 +8158,11 @@ func encodeTwinPullRequest(e *codec.Encoder, key string, v *twin.PullRequest) {
 	encodeTwinPullRequestLinks(e, `,"_links":`, &v.Links)
 	e.String(`,"author_association":`, v.AuthorAssociation)
 	encodeTwinAutoMerge(e, `,"auto_merge":`, v.AutoMerge)
-	codec.EncodePointer(e, `,"active_lock_reason":`, &v.ActiveLockReason, codec.EncodeString)
+	codec.EncodeString(e, `,"active_lock_reason":`, v.ActiveLockReason)
 	e.Bool(`,"draft":`, v.Draft)
-	codec.EncodePointer(e, `,"merged":`, &v.Merged, codec.EncodeBool)
-	codec.EncodePointer(e, `,"mergeable":`, &v.Mergeable, codec.EncodeBool)
-	codec.EncodePointer(e, `,"rebaseable":`, &v.Rebaseable, codec.EncodeBool)
+	codec.EncodeBool(e, `,"merged":`, v.Merged)
+	codec.EncodeBool(e, `,"mergeable":`, v.Mergeable)
+	codec.EncodeBool(e, `,"rebaseable":`, v.Rebaseable)
 	e.String(`,"mergeable_state":`, v.MergeableState)
 	encodeTwinUser(e, `,"merged_by":`, v.MergedBy)
 	e.Int(`,"comments":`, v.Comments)
@@ -8085,8 +8289,12 @@ func encodeTwinUser(e *codec.Encoder, key string, v *twin.User) {
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
-	codec.EncodePresent(e, `,"email":`, v.Email, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
+	if v.Email != nil {
+		e.String(`,"email":`, *v.Email)
+	}
 	e.String(`,"avatar_url":`, v.AvatarURL)
 	e.String(`,"gravatar_id":`, v.GravatarID)
 	e.String(`,"url":`, v.URL)
@@ -8156,34 +8364,80 @@ func decodeTwinUser(d *codec.Decoder, v *twin.User) {
 
 func encodeTwinPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *twin.PullRequestRequestedReviewersItem) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
+	if v.Login != nil {
+		e.String(`,"login":`, *v.Login)
+	}
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
-	codec.EncodePresent(e, `,"email":`, v.Email, codec.EncodeString)
-	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
+	if v.Email != nil {
+		e.String(`,"email":`, *v.Email)
+	}
+	if v.AvatarURL != nil {
+		e.String(`,"avatar_url":`, *v.AvatarURL)
+	}
+	if v.GravatarID != nil {
+		e.String(`,"gravatar_id":`, *v.GravatarID)
+	}
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
-	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
-	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
-	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
-	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	if v.FollowersURL != nil {
+		e.String(`,"followers_url":`, *v.FollowersURL)
+	}
+	if v.FollowingURL != nil {
+		e.String(`,"following_url":`, *v.FollowingURL)
+	}
+	if v.GistsURL != nil {
+		e.String(`,"gists_url":`, *v.GistsURL)
+	}
+	if v.StarredURL != nil {
+		e.String(`,"starred_url":`, *v.StarredURL)
+	}
+	if v.SubscriptionsURL != nil {
+		e.String(`,"subscriptions_url":`, *v.SubscriptionsURL)
+	}
+	if v.OrganizationsURL != nil {
+		e.String(`,"organizations_url":`, *v.OrganizationsURL)
+	}
+	if v.ReposURL != nil {
+		e.String(`,"repos_url":`, *v.ReposURL)
+	}
+	if v.EventsURL != nil {
+		e.String(`,"events_url":`, *v.EventsURL)
+	}
+	if v.ReceivedEventsURL != nil {
+		e.String(`,"received_events_url":`, *v.ReceivedEventsURL)
+	}
+	if v.Type != nil {
+		e.String(`,"type":`, *v.Type)
+	}
+	if v.SiteAdmin != nil {
+		e.Bool(`,"site_admin":`, *v.SiteAdmin)
+	}
+	if v.Slug != nil {
+		e.String(`,"slug":`, *v.Slug)
+	}
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
+	if v.Privacy != nil {
+		e.String(`,"privacy":`, *v.Privacy)
+	}
+	if v.MembersURL != nil {
+		e.String(`,"members_url":`, *v.MembersURL)
+	}
+	if v.RepositoriesURL != nil {
+		e.String(`,"repositories_url":`, *v.RepositoriesURL)
+	}
+	if v.Permission != nil {
+		e.String(`,"permission":`, *v.Permission)
+	}
 	codec.EncodePresent(e, `,"parent":`, v.Parent, encodeTwinTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, *v.NotificationSetting)
+	}
 	e.Close(start)
 }
 
@@ -8258,14 +8512,16 @@ func encodeTwinTeamParent(e *codec.Encoder, key string, v *twin.TeamParent) {
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, v.Privacy)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, *v.NotificationSetting)
+	}
 	e.Close(start)
 }
 
@@ -8308,7 +8564,7 @@ func encodeTwinTeam(e *codec.Encoder, key string, v *twin.Team) {
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, v.Privacy)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
@@ -8316,7 +8572,9 @@ func encodeTwinTeam(e *codec.Encoder, key string, v *twin.Team) {
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
 	codec.EncodePresent(e, `,"parent":`, v.Parent, encodeTwinTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, *v.NotificationSetting)
+	}
 	e.Close(start)
 }
 
@@ -8361,7 +8619,7 @@ func encodeTwinLabel(e *codec.Encoder, key string, v *twin.Label) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"name":`, v.Name)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"color":`, v.Color)
 	e.Bool(`,"default":`, v.Default)
 	e.Close(start)
@@ -8403,15 +8661,15 @@ func encodeTwinMilestone(e *codec.Encoder, key string, v *twin.Milestone) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.Int(`,"number":`, v.Number)
 	e.String(`,"title":`, v.Title)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	encodeTwinUser(e, `,"creator":`, &v.Creator)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"closed_issues":`, v.ClosedIssues)
 	e.String(`,"state":`, v.State)
 	e.String(`,"created_at":`, v.CreatedAt)
 	e.String(`,"updated_at":`, v.UpdatedAt)
-	codec.EncodePointer(e, `,"due_on":`, &v.DueOn, codec.EncodeString)
-	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, codec.EncodeString)
+	codec.EncodeString(e, `,"due_on":`, v.DueOn)
+	codec.EncodeString(e, `,"closed_at":`, v.ClosedAt)
 	e.Close(start)
 }
 
@@ -8498,7 +8756,7 @@ func encodeTwinRepository(e *codec.Encoder, key string, v *twin.Repository) {
 	e.Bool(`,"private":`, v.Private)
 	encodeTwinUser(e, `,"owner":`, &v.Owner)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"fork":`, v.Fork)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"forks_url":`, v.ForksURL)
@@ -8539,53 +8797,89 @@ func encodeTwinRepository(e *codec.Encoder, key string, v *twin.Repository) {
 	e.String(`,"deployments_url":`, v.DeploymentsURL)
 	e.String(`,"created_at":`, v.CreatedAt)
 	e.String(`,"updated_at":`, v.UpdatedAt)
-	codec.EncodePointer(e, `,"pushed_at":`, &v.PushedAt, codec.EncodeString)
+	codec.EncodeString(e, `,"pushed_at":`, v.PushedAt)
 	e.String(`,"git_url":`, v.GitURL)
 	e.String(`,"ssh_url":`, v.SSHURL)
 	e.String(`,"clone_url":`, v.CloneURL)
 	e.String(`,"svn_url":`, v.SvnURL)
-	codec.EncodePointer(e, `,"homepage":`, &v.Homepage, codec.EncodeString)
+	codec.EncodeString(e, `,"homepage":`, v.Homepage)
 	e.Int(`,"size":`, v.Size)
 	e.Int(`,"stargazers_count":`, v.StargazersCount)
 	e.Int(`,"watchers_count":`, v.WatchersCount)
-	codec.EncodePointer(e, `,"language":`, &v.Language, codec.EncodeString)
+	codec.EncodeString(e, `,"language":`, v.Language)
 	e.Bool(`,"has_issues":`, v.HasIssues)
 	e.Bool(`,"has_projects":`, v.HasProjects)
 	e.Bool(`,"has_downloads":`, v.HasDownloads)
 	e.Bool(`,"has_wiki":`, v.HasWiki)
 	e.Bool(`,"has_pages":`, v.HasPages)
-	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
+	if v.HasDiscussions != nil {
+		e.Bool(`,"has_discussions":`, *v.HasDiscussions)
+	}
 	e.Int(`,"forks_count":`, v.ForksCount)
-	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
+	codec.EncodeString(e, `,"mirror_url":`, v.MirrorURL)
 	e.Bool(`,"archived":`, v.Archived)
-	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
+	if v.Disabled != nil {
+		e.Bool(`,"disabled":`, *v.Disabled)
+	}
 	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
 	encodeTwinLicense(e, `,"license":`, v.License)
 	e.Int(`,"forks":`, v.Forks)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"watchers":`, v.Watchers)
-	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
+	if v.Stargazers != nil {
+		e.Int(`,"stargazers":`, *v.Stargazers)
+	}
 	e.String(`,"default_branch":`, v.DefaultBranch)
-	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
-	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
-	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
+	if v.AllowSquashMerge != nil {
+		e.Bool(`,"allow_squash_merge":`, *v.AllowSquashMerge)
+	}
+	if v.AllowMergeCommit != nil {
+		e.Bool(`,"allow_merge_commit":`, *v.AllowMergeCommit)
+	}
+	if v.AllowRebaseMerge != nil {
+		e.Bool(`,"allow_rebase_merge":`, *v.AllowRebaseMerge)
+	}
+	if v.AllowAutoMerge != nil {
+		e.Bool(`,"allow_auto_merge":`, *v.AllowAutoMerge)
+	}
+	if v.AllowForking != nil {
+		e.Bool(`,"allow_forking":`, *v.AllowForking)
+	}
+	if v.AllowUpdateBranch != nil {
+		e.Bool(`,"allow_update_branch":`, *v.AllowUpdateBranch)
+	}
+	if v.UseSquashPrTitleAsDefault != nil {
+		e.Bool(`,"use_squash_pr_title_as_default":`, *v.UseSquashPrTitleAsDefault)
+	}
+	if v.SquashMergeCommitMessage != nil {
+		e.String(`,"squash_merge_commit_message":`, *v.SquashMergeCommitMessage)
+	}
+	if v.SquashMergeCommitTitle != nil {
+		e.String(`,"squash_merge_commit_title":`, *v.SquashMergeCommitTitle)
+	}
+	if v.MergeCommitMessage != nil {
+		e.String(`,"merge_commit_message":`, *v.MergeCommitMessage)
+	}
+	if v.MergeCommitTitle != nil {
+		e.String(`,"merge_commit_title":`, *v.MergeCommitTitle)
+	}
 	e.Bool(`,"is_template":`, v.IsTemplate)
 	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
 	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
 	e.String(`,"visibility":`, v.Visibility)
-	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	if v.DeleteBranchOnMerge != nil {
+		e.Bool(`,"delete_branch_on_merge":`, *v.DeleteBranchOnMerge)
+	}
+	if v.MasterBranch != nil {
+		e.String(`,"master_branch":`, *v.MasterBranch)
+	}
 	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeTwinRepositoryPermissions)
-	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
-	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
+	if v.Public != nil {
+		e.Bool(`,"public":`, *v.Public)
+	}
+	if v.Organization != nil {
+		e.String(`,"organization":`, *v.Organization)
+	}
 	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, codec.EncodeString)
 	e.Close(start)
 }
@@ -8800,7 +9094,7 @@ func encodeTwinLicense(e *codec.Encoder, key string, v *twin.License) {
 	e.String(`,"key":`, v.Key)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"spdx_id":`, v.SpdxID)
-	codec.EncodePointer(e, `,"url":`, &v.URL, codec.EncodeString)
+	codec.EncodeString(e, `,"url":`, v.URL)
 	e.String(`,"node_id":`, v.NodeID)
 	e.Close(start)
 }
@@ -8829,8 +9123,12 @@ func encodeTwinRepositoryPermissions(e *codec.Encoder, key string, v *twin.Repos
 	e.Bool(`,"pull":`, v.Pull)
 	e.Bool(`,"push":`, v.Push)
 	e.Bool(`,"admin":`, v.Admin)
-	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
-	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
+	if v.Maintain != nil {
+		e.Bool(`,"maintain":`, *v.Maintain)
+	}
+	if v.Triage != nil {
+		e.Bool(`,"triage":`, *v.Triage)
+	}
 	e.Close(start)
 }
 
@@ -8945,8 +9243,8 @@ func encodeTwinAutoMerge(e *codec.Encoder, key string, v *twin.AutoMerge) {
 	start := e.Open(key)
 	encodeTwinUser(e, `,"enabled_by":`, v.EnabledBy)
 	e.String(`,"merge_method":`, v.MergeMethod)
-	codec.EncodePointer(e, `,"commit_title":`, &v.CommitTitle, codec.EncodeString)
-	codec.EncodePointer(e, `,"commit_message":`, &v.CommitMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"commit_title":`, v.CommitTitle)
+	codec.EncodeString(e, `,"commit_message":`, v.CommitMessage)
 	e.Close(start)
 }
 
@@ -8993,7 +9291,9 @@ func encodeTwinOrganization(e *codec.Encoder, key string, v *twin.Organization) 
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
-	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
+	if v.HTMLURL != nil {
+		e.String(`,"html_url":`, *v.HTMLURL)
+	}
 	e.String(`,"repos_url":`, v.ReposURL)
 	e.String(`,"events_url":`, v.EventsURL)
 	e.String(`,"hooks_url":`, v.HooksURL)
@@ -9001,7 +9301,7 @@ func encodeTwinOrganization(e *codec.Encoder, key string, v *twin.Organization) 
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"public_members_url":`, v.PublicMembersURL)
 	e.String(`,"avatar_url":`, v.AvatarURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Close(start)
 }
 
@@ -9042,9 +9342,13 @@ func decodeTwinOrganization(d *codec.Decoder, v *twin.Organization) {
 
 func encodeTwinStripeChargeSucceeded(e *codec.Encoder, key string, v *twin.StripeChargeSucceeded) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
-	codec.EncodePointer(e, `,"api_version":`, &v.APIVersion, codec.EncodeString)
-	codec.EncodePresent(e, `,"context":`, v.Context, codec.EncodeString)
+	if v.Account != nil {
+		e.String(`,"account":`, *v.Account)
+	}
+	codec.EncodeString(e, `,"api_version":`, v.APIVersion)
+	if v.Context != nil {
+		e.String(`,"context":`, *v.Context)
+	}
 	e.Int(`,"created":`, v.Created)
 	encodeTwinStripeChargeEventData(e, `,"data":`, &v.Data)
 	e.String(`,"id":`, v.ID)
@@ -9117,52 +9421,56 @@ func encodeTwinStripeCharge(e *codec.Encoder, key string, v *twin.StripeCharge) 
 	e.Int(`,"amount":`, v.Amount)
 	e.Int(`,"amount_captured":`, v.AmountCaptured)
 	e.Int(`,"amount_refunded":`, v.AmountRefunded)
-	codec.EncodePointer(e, `,"application":`, &v.Application, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_fee":`, &v.ApplicationFee, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"balance_transaction":`, &v.BalanceTransaction, codec.EncodeString)
+	codec.EncodeString(e, `,"application":`, v.Application)
+	codec.EncodeString(e, `,"application_fee":`, v.ApplicationFee)
+	codec.EncodeInt(e, `,"application_fee_amount":`, v.ApplicationFeeAmount)
+	if v.AuthorizationCode != nil {
+		e.String(`,"authorization_code":`, *v.AuthorizationCode)
+	}
+	codec.EncodeString(e, `,"balance_transaction":`, v.BalanceTransaction)
 	encodeTwinStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
-	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
+	codec.EncodeString(e, `,"calculated_statement_descriptor":`, v.CalculatedStatementDescriptor)
 	e.Bool(`,"captured":`, v.Captured)
 	e.Int(`,"created":`, v.Created)
 	e.String(`,"currency":`, v.Currency)
-	codec.EncodePointer(e, `,"customer":`, &v.Customer, codec.EncodeString)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"customer":`, v.Customer)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"disputed":`, v.Disputed)
-	codec.EncodePointer(e, `,"failure_balance_transaction":`, &v.FailureBalanceTransaction, codec.EncodeString)
-	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"failure_balance_transaction":`, v.FailureBalanceTransaction)
+	codec.EncodeString(e, `,"failure_code":`, v.FailureCode)
+	codec.EncodeString(e, `,"failure_message":`, v.FailureMessage)
 	encodeTwinStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
 	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeTwinStripeLevel3)
 	e.Bool(`,"livemode":`, v.Livemode)
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	e.String(`,"object":`, v.Object)
-	codec.EncodePointer(e, `,"on_behalf_of":`, &v.OnBehalfOf, codec.EncodeString)
+	codec.EncodeString(e, `,"on_behalf_of":`, v.OnBehalfOf)
 	encodeTwinStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
 	e.Bool(`,"paid":`, v.Paid)
-	codec.EncodePointer(e, `,"payment_intent":`, &v.PaymentIntent, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_intent":`, v.PaymentIntent)
+	codec.EncodeString(e, `,"payment_method":`, v.PaymentMethod)
 	encodeTwinStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeTwinStripeRadarRadarOptions)
-	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
+	codec.EncodeString(e, `,"receipt_email":`, v.ReceiptEmail)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
+	codec.EncodeString(e, `,"receipt_url":`, v.ReceiptURL)
 	codec.EncodePresent(e, `,"redaction":`, v.Redaction, encodeTwinStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
 	codec.EncodePresent(e, `,"refunds":`, v.Refunds, encodeTwinStripeChargeRefunds)
-	codec.EncodePointer(e, `,"review":`, &v.Review, codec.EncodeString)
+	codec.EncodeString(e, `,"review":`, v.Review)
 	encodeTwinStripeShipping(e, `,"shipping":`, v.Shipping)
 	encodeTwinStripePaymentSource(e, `,"source":`, v.Source)
-	codec.EncodePointer(e, `,"source_transfer":`, &v.SourceTransfer, codec.EncodeString)
-	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
-	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
+	codec.EncodeString(e, `,"source_transfer":`, v.SourceTransfer)
+	codec.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
+	codec.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
 	e.String(`,"status":`, v.Status)
-	codec.EncodePresent(e, `,"transfer":`, v.Transfer, codec.EncodeString)
+	if v.Transfer != nil {
+		e.String(`,"transfer":`, *v.Transfer)
+	}
 	encodeTwinStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
-	codec.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"transfer_group":`, v.TransferGroup)
 	e.Close(start)
 }
 
@@ -9276,10 +9584,10 @@ func decodeTwinStripeCharge(d *codec.Decoder, v *twin.StripeCharge) {
 func encodeTwinStripeBillingDetails(e *codec.Encoder, key string, v *twin.StripeBillingDetails) {
 	start := e.Open(key)
 	encodeTwinStripeAddress(e, `,"address":`, v.Address)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	codec.EncodePointer(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	codec.EncodePointer(e, `,"tax_id":`, &v.TaxID, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
+	codec.EncodeString(e, `,"phone":`, v.Phone)
+	codec.EncodeString(e, `,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -9308,12 +9616,12 @@ func encodeTwinStripeAddress(e *codec.Encoder, key string, v *twin.StripeAddress
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"city":`, &v.City, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"line1":`, &v.Line1, codec.EncodeString)
-	codec.EncodePointer(e, `,"line2":`, &v.Line2, codec.EncodeString)
-	codec.EncodePointer(e, `,"postal_code":`, &v.PostalCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"state":`, &v.State, codec.EncodeString)
+	codec.EncodeString(e, `,"city":`, v.City)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"line1":`, v.Line1)
+	codec.EncodeString(e, `,"line2":`, v.Line2)
+	codec.EncodeString(e, `,"postal_code":`, v.PostalCode)
+	codec.EncodeString(e, `,"state":`, v.State)
 	e.Close(start)
 }
 
@@ -9344,8 +9652,12 @@ func encodeTwinStripeChargeFraudDetails(e *codec.Encoder, key string, v *twin.St
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
-	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
+	if v.StripeReport != nil {
+		e.String(`,"stripe_report":`, *v.StripeReport)
+	}
+	if v.UserReport != nil {
+		e.String(`,"user_report":`, *v.UserReport)
+	}
 	e.Close(start)
 }
 
@@ -9364,12 +9676,20 @@ func decodeTwinStripeChargeFraudDetails(d *codec.Decoder, v *twin.StripeChargeFr
 
 func encodeTwinStripeLevel3(e *codec.Encoder, key string, v *twin.StripeLevel3) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
+	if v.CustomerReference != nil {
+		e.String(`,"customer_reference":`, *v.CustomerReference)
+	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeTwinStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
-	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
+	if v.ShippingAddressZip != nil {
+		e.String(`,"shipping_address_zip":`, *v.ShippingAddressZip)
+	}
+	if v.ShippingAmount != nil {
+		e.Int(`,"shipping_amount":`, *v.ShippingAmount)
+	}
+	if v.ShippingFromZip != nil {
+		e.String(`,"shipping_from_zip":`, *v.ShippingFromZip)
+	}
 	e.Close(start)
 }
 
@@ -9396,12 +9716,12 @@ func decodeTwinStripeLevel3(d *codec.Decoder, v *twin.StripeLevel3) {
 
 func encodeTwinStripeLevel3LineItems(e *codec.Encoder, key string, v *twin.StripeLevel3LineItems) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
+	codec.EncodeInt(e, `,"discount_amount":`, v.DiscountAmount)
 	e.String(`,"product_code":`, v.ProductCode)
 	e.String(`,"product_description":`, v.ProductDescription)
-	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
-	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
-	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
+	codec.EncodeInt(e, `,"quantity":`, v.Quantity)
+	codec.EncodeInt(e, `,"tax_amount":`, v.TaxAmount)
+	codec.EncodeInt(e, `,"unit_cost":`, v.UnitCost)
 	e.Close(start)
 }
 
@@ -9432,15 +9752,21 @@ func encodeTwinStripeChargeOutcome(e *codec.Encoder, key string, v *twin.StripeC
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"advice_code":`, &v.AdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
-	codec.EncodePresent(e, `,"rule":`, v.Rule, codec.EncodeString)
-	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"advice_code":`, v.AdviceCode)
+	codec.EncodeString(e, `,"network_advice_code":`, v.NetworkAdviceCode)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"network_status":`, v.NetworkStatus)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	if v.RiskLevel != nil {
+		e.String(`,"risk_level":`, *v.RiskLevel)
+	}
+	if v.RiskScore != nil {
+		e.Int(`,"risk_score":`, *v.RiskScore)
+	}
+	if v.Rule != nil {
+		e.String(`,"rule":`, *v.Rule)
+	}
+	codec.EncodeString(e, `,"seller_message":`, v.SellerMessage)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -9721,10 +10047,10 @@ func decodeTwinStripePaymentMethodDetails(d *codec.Decoder, v *twin.StripePaymen
 
 func encodeTwinStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAchCreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"swift_code":`, &v.SwiftCode, codec.EncodeString)
+	codec.EncodeString(e, `,"account_number":`, v.AccountNumber)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
+	codec.EncodeString(e, `,"swift_code":`, v.SwiftCode)
 	e.Close(start)
 }
 
@@ -9747,12 +10073,12 @@ func decodeTwinStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *
 
 func encodeTwinStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAchDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -9779,13 +10105,17 @@ func decodeTwinStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAcssDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"institution_number":`, v.InstitutionNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"transit_number":`, v.TransitNumber)
 	e.Close(start)
 }
 
@@ -9814,9 +10144,13 @@ func decodeTwinStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAffirm) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -9837,8 +10171,8 @@ func decodeTwinStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAfterpayClearpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"order_id":`, v.OrderID)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -9857,9 +10191,11 @@ func decodeTwinStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *t
 
 func encodeTwinStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAlipay) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.BuyerID != nil {
+		e.String(`,"buyer_id":`, *v.BuyerID)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -9881,7 +10217,7 @@ func decodeTwinStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *twin.Stripe
 func encodeTwinStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAlma) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -9918,7 +10254,7 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstall
 func encodeTwinStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAmazonPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -9938,7 +10274,7 @@ func decodeTwinStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *twin.Str
 func encodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *twin.StripeAmazonPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -9957,13 +10293,15 @@ func decodeTwinStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Dec
 
 func encodeTwinStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPassthroughCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePresent(e, `,"brand_product":`, v.BrandProduct, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	if v.BrandProduct != nil {
+		e.String(`,"brand_product":`, *v.BrandProduct)
+	}
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -9992,11 +10330,15 @@ func decodeTwinStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *tw
 
 func encodeTwinStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsAuBecsDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -10021,11 +10363,13 @@ func decodeTwinStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *twin.S
 
 func encodeTwinStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBacsDebit) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"sort_code":`, &v.SortCode, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
+	codec.EncodeString(e, `,"sort_code":`, v.SortCode)
 	e.Close(start)
 }
 
@@ -10050,14 +10394,14 @@ func decodeTwinStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBancontact) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit":`, &v.GeneratedSEPADebit, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit_mandate":`, &v.GeneratedSEPADebitMandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"generated_sepa_debit":`, v.GeneratedSEPADebit)
+	codec.EncodeString(e, `,"generated_sepa_debit_mandate":`, v.GeneratedSEPADebitMandate)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -10088,7 +10432,7 @@ func decodeTwinStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBillie) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -10105,8 +10449,8 @@ func decodeTwinStripePaymentMethodDetailsBillie(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBizum) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -10125,7 +10469,7 @@ func decodeTwinStripePaymentMethodDetailsBizum(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
 	e.Close(start)
 }
 
@@ -10159,36 +10503,50 @@ func decodeTwinStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	codec.EncodePresent(e, `,"amount_requested":`, v.AmountRequested, codec.EncodeInt)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
+	if v.AmountRequested != nil {
+		e.Int(`,"amount_requested":`, *v.AmountRequested)
+	}
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, *v.CaptureBefore)
+	}
 	encodeTwinStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
-	codec.EncodePresent(e, `,"fingerprint":`, v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
+	if v.Fingerprint != nil {
+		e.String(`,"fingerprint":`, *v.Fingerprint)
+	}
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	if v.Iin != nil {
+		e.String(`,"iin":`, *v.Iin)
+	}
 	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeTwinStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
-	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	codec.EncodePresent(e, `,"moto":`, v.Moto, codec.EncodeBool)
+	if v.Issuer != nil {
+		e.String(`,"issuer":`, *v.Issuer)
+	}
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
+	if v.Moto != nil {
+		e.Bool(`,"moto":`, *v.Moto)
+	}
 	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
+	codec.EncodeString(e, `,"network":`, v.Network)
 	codec.EncodePresent(e, `,"network_token":`, v.NetworkToken, encodeTwinStripePaymentMethodDetailsCardNetworkToken)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
 	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
-	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"regulated_status":`, v.RegulatedStatus)
 	encodeTwinStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
-	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_link_id":`, v.TransactionLinkID)
 	encodeTwinStripePaymentMethodDetailsCardWallet(e, `,"wallet":`, v.Wallet)
 	e.Close(start)
 }
@@ -10270,9 +10628,9 @@ func encodeTwinStripePaymentMethodDetailsCardChecks(e *codec.Encoder, key string
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"address_line1_check":`, &v.AddressLine1Check, codec.EncodeString)
-	codec.EncodePointer(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec.EncodeString)
-	codec.EncodePointer(e, `,"cvc_check":`, &v.CVCCheck, codec.EncodeString)
+	codec.EncodeString(e, `,"address_line1_check":`, v.AddressLine1Check)
+	codec.EncodeString(e, `,"address_postal_code_check":`, v.AddressPostalCodeCheck)
+	codec.EncodeString(e, `,"cvc_check":`, v.CVCCheck)
 	e.Close(start)
 }
 
@@ -10369,8 +10727,8 @@ func encodeTwinStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
-	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
+	codec.EncodeInt(e, `,"count":`, v.Count)
+	codec.EncodeString(e, `,"interval":`, v.Interval)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -10467,14 +10825,16 @@ func encodeTwinStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
-	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
-	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
-	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
-	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"version":`, &v.Version, codec.EncodeString)
+	codec.EncodeString(e, `,"authentication_flow":`, v.AuthenticationFlow)
+	codec.EncodeString(e, `,"electronic_commerce_indicator":`, v.ElectronicCommerceIndicator)
+	codec.EncodeString(e, `,"exemption_indicator":`, v.ExemptionIndicator)
+	if v.ExemptionIndicatorApplied != nil {
+		e.Bool(`,"exemption_indicator_applied":`, *v.ExemptionIndicatorApplied)
+	}
+	codec.EncodeString(e, `,"result":`, v.Result)
+	codec.EncodeString(e, `,"result_reason":`, v.ResultReason)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"version":`, v.Version)
 	e.Close(start)
 }
 
@@ -10515,7 +10875,7 @@ func encodeTwinStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string
 	if len(v.ApplePay) != 0 {
 		codec.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
 	}
-	codec.EncodePointer(e, `,"dynamic_last4":`, &v.DynamicLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"dynamic_last4":`, v.DynamicLast4)
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
@@ -10558,7 +10918,7 @@ func decodeTwinStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"funding_source_group":`, v.FundingSourceGroup)
 	e.Close(start)
 }
 
@@ -10576,8 +10936,8 @@ func decodeTwinStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *twi
 func encodeTwinStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletMasterpass) {
 	start := e.Open(key)
 	encodeTwinStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeTwinStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -10602,8 +10962,8 @@ func decodeTwinStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, 
 func encodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardWalletVisaCheckout) {
 	start := e.Open(key)
 	encodeTwinStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeTwinStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -10627,31 +10987,43 @@ func decodeTwinStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder
 
 func encodeTwinStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCardPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"brand_product":`, v.BrandProduct)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, *v.CaptureBefore)
+	}
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
+	if v.Iin != nil {
+		e.String(`,"iin":`, *v.Iin)
+	}
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
-	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	if v.Issuer != nil {
+		e.String(`,"issuer":`, *v.Issuer)
+	}
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	encodeTwinStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeTwinStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
 	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
@@ -10726,8 +11098,8 @@ func encodeTwinStripePaymentMethodDetailsCardPresentOffline(e *codec.Encoder, ke
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"stored_at":`, &v.StoredAt, codec.EncodeInt)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeInt(e, `,"stored_at":`, v.StoredAt)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -10750,15 +11122,17 @@ func encodeTwinStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, ke
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, *v.AccountType)
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -10808,9 +11182,9 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d 
 
 func encodeTwinStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCashapp) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"cashtag":`, v.Cashtag)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -10831,10 +11205,18 @@ func decodeTwinStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *twin.Strip
 
 func encodeTwinStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
-	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
-	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
-	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
+	if v.BuyerAddress != nil {
+		e.String(`,"buyer_address":`, *v.BuyerAddress)
+	}
+	if v.Network != nil {
+		e.String(`,"network":`, *v.Network)
+	}
+	if v.TokenCurrency != nil {
+		e.String(`,"token_currency":`, *v.TokenCurrency)
+	}
+	if v.TransactionHash != nil {
+		e.String(`,"transaction_hash":`, *v.TransactionHash)
+	}
 	e.Close(start)
 }
 
@@ -10857,8 +11239,8 @@ func decodeTwinStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsEps) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -10877,9 +11259,9 @@ func decodeTwinStripePaymentMethodDetailsEps(d *codec.Decoder, v *twin.StripePay
 
 func encodeTwinStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsFpx) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
 	e.String(`,"bank":`, v.Bank)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -10900,10 +11282,10 @@ func decodeTwinStripePaymentMethodDetailsFpx(d *codec.Decoder, v *twin.StripePay
 
 func encodeTwinStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsGiropay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -10926,7 +11308,7 @@ func decodeTwinStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *twin.Strip
 
 func encodeTwinStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsGrabpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -10945,9 +11327,15 @@ func encodeTwinStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key st
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, v.Bank)
-	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
-	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
+	if v.BankCode != nil {
+		e.String(`,"bank_code":`, *v.BankCode)
+	}
+	if v.BankName != nil {
+		e.String(`,"bank_name":`, *v.BankName)
+	}
+	if v.DisplayName != nil {
+		e.String(`,"display_name":`, *v.DisplayName)
+	}
 	e.Close(start)
 }
 
@@ -10972,13 +11360,13 @@ func decodeTwinStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *twi
 
 func encodeTwinStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsIdeal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit":`, &v.GeneratedSEPADebit, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit_mandate":`, &v.GeneratedSEPADebitMandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"generated_sepa_debit":`, v.GeneratedSEPADebit)
+	codec.EncodeString(e, `,"generated_sepa_debit_mandate":`, v.GeneratedSEPADebitMandate)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -11007,25 +11395,35 @@ func decodeTwinStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsInteracPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
-	codec.EncodePresent(e, `,"iin":`, v.Iin, codec.EncodeString)
-	codec.EncodePresent(e, `,"issuer":`, v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
+	if v.Iin != nil {
+		e.String(`,"iin":`, *v.Iin)
+	}
+	if v.Issuer != nil {
+		e.String(`,"issuer":`, *v.Issuer)
+	}
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeTwinStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -11085,15 +11483,17 @@ func encodeTwinStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder,
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, *v.AccountType)
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -11126,8 +11526,8 @@ func decodeTwinStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder,
 
 func encodeTwinStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKakaoPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11146,11 +11546,15 @@ func decodeTwinStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKlarna) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
 	encodeTwinStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
-	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_method_category":`, v.PaymentMethodCategory)
+	codec.EncodeString(e, `,"preferred_locale":`, v.PreferredLocale)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	e.Close(start)
 }
 
@@ -11200,7 +11604,7 @@ func encodeTwinStripeKlarnaAddress(e *codec.Encoder, key string, v *twin.StripeK
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	e.Close(start)
 }
 
@@ -11238,7 +11642,7 @@ func encodeTwinStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStor
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"chain":`, &v.Chain, codec.EncodeString)
+	codec.EncodeString(e, `,"chain":`, v.Chain)
 	e.Close(start)
 }
 
@@ -11255,10 +11659,10 @@ func decodeTwinStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStor
 
 func encodeTwinStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsKrCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11281,8 +11685,10 @@ func decodeTwinStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.FundingSourceGroup != nil {
+		e.String(`,"funding_source_group":`, *v.FundingSourceGroup)
+	}
 	e.Close(start)
 }
 
@@ -11322,11 +11728,11 @@ func encodeTwinStripeInternalCard(e *codec.Encoder, key string, v *twin.StripeIn
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -11351,8 +11757,8 @@ func decodeTwinStripeInternalCard(d *codec.Decoder, v *twin.StripeInternalCard) 
 
 func encodeTwinStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"entity":`, v.Entity)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -11371,8 +11777,8 @@ func decodeTwinStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsNaverPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11391,13 +11797,15 @@ func decodeTwinStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsNzBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_name":`, v.AccountHolderName)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
 	e.String(`,"last4":`, v.Last4)
-	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
+	codec.EncodeString(e, `,"suffix":`, v.Suffix)
 	e.Close(start)
 }
 
@@ -11426,7 +11834,7 @@ func decodeTwinStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *twin
 
 func encodeTwinStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsOxxo) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
+	codec.EncodeString(e, `,"number":`, v.Number)
 	e.Close(start)
 }
 
@@ -11443,9 +11851,9 @@ func decodeTwinStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *twin.StripePa
 
 func encodeTwinStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -11466,8 +11874,8 @@ func decodeTwinStripePaymentMethodDetailsP24(d *codec.Decoder, v *twin.StripePay
 
 func encodeTwinStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPayco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11486,9 +11894,13 @@ func decodeTwinStripePaymentMethodDetailsPayco(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPaynow) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -11509,16 +11921,20 @@ func decodeTwinStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"payer_email":`, v.PayerEmail)
+	codec.EncodeString(e, `,"payer_id":`, v.PayerID)
+	codec.EncodeString(e, `,"payer_name":`, v.PayerName)
 	encodeTwinStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
 	codec.EncodePresent(e, `,"shipping":`, v.Shipping, encodeTwinStripeAddress)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	codec.EncodePresent(e, `,"verified_address":`, v.VerifiedAddress, encodeTwinStripeAddress)
-	codec.EncodePresent(e, `,"verified_email":`, v.VerifiedEmail, codec.EncodeString)
-	codec.EncodePresent(e, `,"verified_name":`, v.VerifiedName, codec.EncodeString)
+	if v.VerifiedEmail != nil {
+		e.String(`,"verified_email":`, *v.VerifiedEmail)
+	}
+	if v.VerifiedName != nil {
+		e.String(`,"verified_name":`, *v.VerifiedName)
+	}
 	e.Close(start)
 }
 
@@ -11577,10 +11993,12 @@ func decodeTwinStripePaypalSellerProtection(d *codec.Decoder, v *twin.StripePayp
 
 func encodeTwinStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPayto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"pay_id":`, v.PayID)
 	e.Close(start)
 }
 
@@ -11603,9 +12021,15 @@ func decodeTwinStripePaymentMethodDetailsPayto(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPix) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"bank_transaction_id":`, v.BankTransactionID, codec.EncodeString)
-	codec.EncodePresent(e, `,"fingerprint":`, v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.BankTransactionID != nil {
+		e.String(`,"bank_transaction_id":`, *v.BankTransactionID)
+	}
+	if v.Fingerprint != nil {
+		e.String(`,"fingerprint":`, *v.Fingerprint)
+	}
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -11626,7 +12050,7 @@ func decodeTwinStripePaymentMethodDetailsPix(d *codec.Decoder, v *twin.StripePay
 
 func encodeTwinStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsPromptpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -11643,7 +12067,7 @@ func decodeTwinStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsRechnung) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_portal_url":`, v.PaymentPortalURL)
 	e.Close(start)
 }
 
@@ -11661,7 +12085,7 @@ func decodeTwinStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *twin.Stri
 func encodeTwinStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsRevolutPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11681,7 +12105,7 @@ func decodeTwinStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *twin.St
 func encodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *twin.StripeRevolutPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeTwinStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -11700,8 +12124,8 @@ func decodeTwinStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.De
 
 func encodeTwinStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSamsungPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11720,7 +12144,7 @@ func decodeTwinStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSatispay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11737,7 +12161,7 @@ func decodeTwinStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsScalapay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11754,9 +12178,9 @@ func decodeTwinStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSEPACreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban":`, &v.IBAN, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"iban":`, v.IBAN)
 	e.Close(start)
 }
 
@@ -11777,13 +12201,15 @@ func decodeTwinStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSEPADebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"branch_code":`, v.BranchCode)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
 	e.Close(start)
 }
 
@@ -11812,15 +12238,15 @@ func decodeTwinStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSofort) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit":`, &v.GeneratedSEPADebit, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_sepa_debit_mandate":`, &v.GeneratedSEPADebitMandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"generated_sepa_debit":`, v.GeneratedSEPADebit)
+	codec.EncodeString(e, `,"generated_sepa_debit_mandate":`, v.GeneratedSEPADebitMandate)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -11853,7 +12279,9 @@ func decodeTwinStripePaymentMethodDetailsSofort(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsStripeBalance(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsStripeBalance) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account":`, v.Account, codec.EncodeString)
+	if v.Account != nil {
+		e.String(`,"account":`, *v.Account)
+	}
 	e.Close(start)
 }
 
@@ -11870,7 +12298,7 @@ func decodeTwinStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *twin
 
 func encodeTwinStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSunbit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -11887,9 +12315,9 @@ func decodeTwinStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *twin.Stripe
 
 func encodeTwinStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"verified_phone_last4":`, v.VerifiedPhoneLast4)
 	e.Close(start)
 }
 
@@ -11910,7 +12338,9 @@ func decodeTwinStripePaymentMethodDetailsSwish(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsTwint) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -11927,7 +12357,7 @@ func decodeTwinStripePaymentMethodDetailsTwint(d *codec.Decoder, v *twin.StripeP
 
 func encodeTwinStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsUpi) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
+	codec.EncodeString(e, `,"vpa":`, v.Vpa)
 	e.Close(start)
 }
 
@@ -11944,15 +12374,19 @@ func decodeTwinStripePaymentMethodDetailsUpi(d *codec.Decoder, v *twin.StripePay
 
 func encodeTwinStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsUsBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"account_type":`, v.AccountType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -11985,10 +12419,14 @@ func decodeTwinStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *twin
 
 func encodeTwinStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *twin.StripePaymentMethodDetailsWechatPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -12031,7 +12469,9 @@ func decodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decode
 
 func encodeTwinStripeRadarRadarOptions(e *codec.Encoder, key string, v *twin.StripeRadarRadarOptions) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
+	if v.Session != nil {
+		e.String(`,"session":`, *v.Session)
+	}
 	e.Close(start)
 }
 
@@ -12092,30 +12532,40 @@ func decodeTwinStripeChargeRefunds(d *codec.Decoder, v *twin.StripeChargeRefunds
 func encodeTwinStripeRefund(e *codec.Encoder, key string, v *twin.StripeRefund) {
 	start := e.Open(key)
 	e.Int(`,"amount":`, v.Amount)
-	codec.EncodePointer(e, `,"balance_transaction":`, &v.BalanceTransaction, codec.EncodeString)
-	codec.EncodePointer(e, `,"charge":`, &v.Charge, codec.EncodeString)
+	codec.EncodeString(e, `,"balance_transaction":`, v.BalanceTransaction)
+	codec.EncodeString(e, `,"charge":`, v.Charge)
 	e.Int(`,"created":`, v.Created)
 	e.String(`,"currency":`, v.Currency)
-	codec.EncodePointer(e, `,"customer":`, &v.Customer, codec.EncodeString)
-	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"customer":`, v.Customer)
+	codec.EncodeString(e, `,"customer_account":`, v.CustomerAccount)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
 	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeTwinStripeRefundDestinationDetails)
-	codec.EncodePresent(e, `,"failure_balance_transaction":`, v.FailureBalanceTransaction, codec.EncodeString)
-	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
+	if v.FailureBalanceTransaction != nil {
+		e.String(`,"failure_balance_transaction":`, *v.FailureBalanceTransaction)
+	}
+	if v.FailureReason != nil {
+		e.String(`,"failure_reason":`, *v.FailureReason)
+	}
 	e.String(`,"id":`, v.ID)
-	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
+	if v.InstructionsEmail != nil {
+		e.String(`,"instructions_email":`, *v.InstructionsEmail)
+	}
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeTwinStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
-	codec.EncodePointer(e, `,"payment_intent":`, &v.PaymentIntent, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_intent":`, v.PaymentIntent)
+	codec.EncodeString(e, `,"payment_method":`, v.PaymentMethod)
+	if v.PendingReason != nil {
+		e.String(`,"pending_reason":`, *v.PendingReason)
+	}
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeTwinStripePaymentFlowsPaymentIntentPresentmentDetails)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"source_transfer_reversal":`, &v.SourceTransferReversal, codec.EncodeString)
-	codec.EncodePointer(e, `,"status":`, &v.Status, codec.EncodeString)
-	codec.EncodePointer(e, `,"transfer_reversal":`, &v.TransferReversal, codec.EncodeString)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
+	codec.EncodeString(e, `,"source_transfer_reversal":`, v.SourceTransferReversal)
+	codec.EncodeString(e, `,"status":`, v.Status)
+	codec.EncodeString(e, `,"transfer_reversal":`, v.TransferReversal)
 	e.Close(start)
 }
 
@@ -12350,9 +12800,9 @@ func decodeTwinStripeRefundDestinationDetails(d *codec.Decoder, v *twin.StripeRe
 
 func encodeTwinStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12373,8 +12823,8 @@ func decodeTwinStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsBrBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12393,9 +12843,15 @@ func decodeTwinStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
+	if v.Reference != nil {
+		e.String(`,"reference":`, *v.Reference)
+	}
+	if v.ReferenceStatus != nil {
+		e.String(`,"reference_status":`, *v.ReferenceStatus)
+	}
+	if v.ReferenceType != nil {
+		e.String(`,"reference_type":`, *v.ReferenceType)
+	}
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -12419,7 +12875,7 @@ func decodeTwinStripeRefundDestinationDetailsCard(d *codec.Decoder, v *twin.Stri
 
 func encodeTwinStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -12436,8 +12892,8 @@ func decodeTwinStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsEuBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12456,8 +12912,8 @@ func decodeTwinStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsGbBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12476,8 +12932,8 @@ func decodeTwinStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsIDBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12496,8 +12952,8 @@ func decodeTwinStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsJpBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12516,8 +12972,8 @@ func decodeTwinStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMbWay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12536,8 +12992,8 @@ func decodeTwinStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12556,8 +13012,8 @@ func decodeTwinStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *twi
 
 func encodeTwinStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsMxBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12576,8 +13032,8 @@ func decodeTwinStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12596,7 +13052,7 @@ func decodeTwinStripeRefundDestinationDetailsP24(d *codec.Decoder, v *twin.Strip
 
 func encodeTwinStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
 	e.Close(start)
 }
 
@@ -12613,9 +13069,9 @@ func decodeTwinStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *twin.St
 
 func encodeTwinStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12636,8 +13092,8 @@ func decodeTwinStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *twin.Str
 
 func encodeTwinStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsThBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12656,8 +13112,8 @@ func decodeTwinStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v 
 
 func encodeTwinStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *twin.StripeRefundDestinationDetailsUsBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -12741,10 +13197,18 @@ func encodeTwinStripeShipping(e *codec.Encoder, key string, v *twin.StripeShippi
 	}
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"address":`, v.Address, encodeTwinStripeAddress)
-	codec.EncodePresent(e, `,"carrier":`, v.Carrier, codec.EncodeString)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
-	codec.EncodePresent(e, `,"phone":`, v.Phone, codec.EncodeString)
-	codec.EncodePresent(e, `,"tracking_number":`, v.TrackingNumber, codec.EncodeString)
+	if v.Carrier != nil {
+		e.String(`,"carrier":`, *v.Carrier)
+	}
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
+	if v.Phone != nil {
+		e.String(`,"phone":`, *v.Phone)
+	}
+	if v.TrackingNumber != nil {
+		e.String(`,"tracking_number":`, *v.TrackingNumber)
+	}
 	e.Close(start)
 }
 
@@ -12794,8 +13258,8 @@ func encodeTwinStripeChargeTransferData(e *codec.Encoder, key string, v *twin.St
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount":`, &v.Amount, codec.EncodeInt)
-	codec.EncodePointer(e, `,"destination":`, &v.Destination, codec.EncodeString)
+	codec.EncodeInt(e, `,"amount":`, v.Amount)
+	codec.EncodeString(e, `,"destination":`, v.Destination)
 	e.Close(start)
 }
 
@@ -12881,8 +13345,8 @@ func encodeTwinStripeNotificationEventRequest(e *codec.Encoder, key string, v *t
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"id":`, &v.ID, codec.EncodeString)
-	codec.EncodePointer(e, `,"idempotency_key":`, &v.IdempotencyKey, codec.EncodeString)
+	codec.EncodeString(e, `,"id":`, v.ID)
+	codec.EncodeString(e, `,"idempotency_key":`, v.IdempotencyKey)
 	e.Close(start)
 }
 

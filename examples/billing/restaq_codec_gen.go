@@ -1139,20 +1139,22 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
-	codec.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec.EncodeString)
+	codec.EncodeInt(e, `,"application_fee_amount":`, v.ApplicationFeeAmount)
+	if v.AuthorizationCode != nil {
+		e.String(`,"authorization_code":`, *v.AuthorizationCode)
+	}
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
-	codec.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec.EncodeString)
+	codec.EncodeString(e, `,"calculated_statement_descriptor":`, v.CalculatedStatementDescriptor)
 	e.Bool(`,"captured":`, v.Captured)
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
-	codec.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"failure_code":`, v.FailureCode)
+	codec.EncodeString(e, `,"failure_message":`, v.FailureMessage)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
 	codec.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
@@ -1163,13 +1165,13 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
 	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
-	codec.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_method":`, v.PaymentMethod)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
-	codec.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec.EncodeString)
+	codec.EncodeString(e, `,"receipt_email":`, v.ReceiptEmail)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
+	codec.EncodeString(e, `,"receipt_url":`, v.ReceiptURL)
 	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
@@ -1177,14 +1179,14 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
-	codec.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec.EncodeString)
-	codec.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec.EncodeString)
+	codec.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
+	codec.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
 	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
 	encodeStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
-	codec.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"transfer_group":`, v.TransferGroup)
 	e.Close(start)
 }
 
@@ -1298,10 +1300,10 @@ func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 func encodeStripeBillingDetails(e *codec.Encoder, key string, v *stripe.BillingDetails) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"address":`, v.Address)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
-	codec.EncodePointer(e, `,"phone":`, &v.Phone, codec.EncodeString)
-	codec.EncodePointer(e, `,"tax_id":`, &v.TaxID, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
+	codec.EncodeString(e, `,"phone":`, v.Phone)
+	codec.EncodeString(e, `,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -1330,12 +1332,12 @@ func encodeStripeAddress(e *codec.Encoder, key string, v *stripe.Address) {
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"city":`, &v.City, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"line1":`, &v.Line1, codec.EncodeString)
-	codec.EncodePointer(e, `,"line2":`, &v.Line2, codec.EncodeString)
-	codec.EncodePointer(e, `,"postal_code":`, &v.PostalCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"state":`, &v.State, codec.EncodeString)
+	codec.EncodeString(e, `,"city":`, v.City)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"line1":`, v.Line1)
+	codec.EncodeString(e, `,"line2":`, v.Line2)
+	codec.EncodeString(e, `,"postal_code":`, v.PostalCode)
+	codec.EncodeString(e, `,"state":`, v.State)
 	e.Close(start)
 }
 
@@ -1366,8 +1368,12 @@ func encodeStripeChargeFraudDetails(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec.EncodeString)
-	codec.EncodePresent(e, `,"user_report":`, v.UserReport, codec.EncodeString)
+	if v.StripeReport != nil {
+		e.String(`,"stripe_report":`, *v.StripeReport)
+	}
+	if v.UserReport != nil {
+		e.String(`,"user_report":`, *v.UserReport)
+	}
 	e.Close(start)
 }
 
@@ -1386,12 +1392,20 @@ func decodeStripeChargeFraudDetails(d *codec.Decoder, v *stripe.ChargeFraudDetai
 
 func encodeStripeLevel3(e *codec.Encoder, key string, v *stripe.Level3) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec.EncodeString)
+	if v.CustomerReference != nil {
+		e.String(`,"customer_reference":`, *v.CustomerReference)
+	}
 	codec.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	codec.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec.EncodeString)
-	codec.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec.EncodeInt)
-	codec.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec.EncodeString)
+	if v.ShippingAddressZip != nil {
+		e.String(`,"shipping_address_zip":`, *v.ShippingAddressZip)
+	}
+	if v.ShippingAmount != nil {
+		e.Int(`,"shipping_amount":`, *v.ShippingAmount)
+	}
+	if v.ShippingFromZip != nil {
+		e.String(`,"shipping_from_zip":`, *v.ShippingFromZip)
+	}
 	e.Close(start)
 }
 
@@ -1418,12 +1432,12 @@ func decodeStripeLevel3(d *codec.Decoder, v *stripe.Level3) {
 
 func encodeStripeLevel3LineItems(e *codec.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec.EncodeInt)
+	codec.EncodeInt(e, `,"discount_amount":`, v.DiscountAmount)
 	e.String(`,"product_code":`, v.ProductCode)
 	e.String(`,"product_description":`, v.ProductDescription)
-	codec.EncodePointer(e, `,"quantity":`, &v.Quantity, codec.EncodeInt)
-	codec.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec.EncodeInt)
-	codec.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec.EncodeInt)
+	codec.EncodeInt(e, `,"quantity":`, v.Quantity)
+	codec.EncodeInt(e, `,"tax_amount":`, v.TaxAmount)
+	codec.EncodeInt(e, `,"unit_cost":`, v.UnitCost)
 	e.Close(start)
 }
 
@@ -1454,17 +1468,21 @@ func encodeStripeChargeOutcome(e *codec.Encoder, key string, v *stripe.ChargeOut
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"advice_code":`, &v.AdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec.EncodeString)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec.EncodeString)
-	codec.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec.EncodeInt)
+	codec.EncodeString(e, `,"advice_code":`, v.AdviceCode)
+	codec.EncodeString(e, `,"network_advice_code":`, v.NetworkAdviceCode)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"network_status":`, v.NetworkStatus)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	if v.RiskLevel != nil {
+		e.String(`,"risk_level":`, *v.RiskLevel)
+	}
+	if v.RiskScore != nil {
+		e.Int(`,"risk_score":`, *v.RiskScore)
+	}
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
-	codec.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"seller_message":`, v.SellerMessage)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -1745,10 +1763,10 @@ func decodeStripePaymentMethodDetails(d *codec.Decoder, v *stripe.PaymentMethodD
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"swift_code":`, &v.SwiftCode, codec.EncodeString)
+	codec.EncodeString(e, `,"account_number":`, v.AccountNumber)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
+	codec.EncodeString(e, `,"swift_code":`, v.SwiftCode)
 	e.Close(start)
 }
 
@@ -1771,12 +1789,12 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec.Decoder, v *stri
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -1803,13 +1821,17 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"institution_number":`, v.InstitutionNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"transit_number":`, v.TransitNumber)
 	e.Close(start)
 }
 
@@ -1838,9 +1860,13 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1861,8 +1887,8 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"order_id":`, &v.OrderID, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"order_id":`, v.OrderID)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -1881,9 +1907,11 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec.Decoder, v *strip
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	if v.BuyerID != nil {
+		e.String(`,"buyer_id":`, *v.BuyerID)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1905,7 +1933,7 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec.Decoder, v *stripe.PaymentM
 func encodeStripePaymentMethodDetailsAlma(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1942,7 +1970,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1962,7 +1990,7 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec.Decoder, v *stripe.Payme
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -1981,13 +2009,13 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec.Decoder
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
 	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -2016,11 +2044,15 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec.Decoder, v *stripe
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -2045,11 +2077,13 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"sort_code":`, &v.SortCode, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
+	codec.EncodeString(e, `,"sort_code":`, v.SortCode)
 	e.Close(start)
 }
 
@@ -2074,14 +2108,14 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2112,7 +2146,7 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsBillie(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2129,8 +2163,8 @@ func decodeStripePaymentMethodDetailsBillie(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsBizum(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2149,7 +2183,7 @@ func decodeStripePaymentMethodDetailsBizum(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsBlik(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
 	e.Close(start)
 }
 
@@ -2183,36 +2217,38 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
 	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec.EncodeInt)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	codec.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	codec.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
 	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec.EncodeBool)
 	codec.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
+	codec.EncodeString(e, `,"network":`, v.Network)
 	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
 	codec.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
-	codec.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"regulated_status":`, v.RegulatedStatus)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
-	codec.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_link_id":`, v.TransactionLinkID)
 	encodeStripePaymentMethodDetailsCardWallet(e, `,"wallet":`, v.Wallet)
 	e.Close(start)
 }
@@ -2294,9 +2330,9 @@ func encodeStripePaymentMethodDetailsCardChecks(e *codec.Encoder, key string, v 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"address_line1_check":`, &v.AddressLine1Check, codec.EncodeString)
-	codec.EncodePointer(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec.EncodeString)
-	codec.EncodePointer(e, `,"cvc_check":`, &v.CVCCheck, codec.EncodeString)
+	codec.EncodeString(e, `,"address_line1_check":`, v.AddressLine1Check)
+	codec.EncodeString(e, `,"address_postal_code_check":`, v.AddressPostalCodeCheck)
+	codec.EncodeString(e, `,"cvc_check":`, v.CVCCheck)
 	e.Close(start)
 }
 
@@ -2393,8 +2429,8 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec.Encoder, key 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"count":`, &v.Count, codec.EncodeInt)
-	codec.EncodePointer(e, `,"interval":`, &v.Interval, codec.EncodeString)
+	codec.EncodeInt(e, `,"count":`, v.Count)
+	codec.EncodeString(e, `,"interval":`, v.Interval)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -2491,14 +2527,16 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec.Encoder, key string, v *stri
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec.EncodeString)
-	codec.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec.EncodeString)
-	codec.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec.EncodeString)
-	codec.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec.EncodeBool)
-	codec.EncodePointer(e, `,"result":`, &v.Result, codec.EncodeString)
-	codec.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"version":`, &v.Version, codec.EncodeString)
+	codec.EncodeString(e, `,"authentication_flow":`, v.AuthenticationFlow)
+	codec.EncodeString(e, `,"electronic_commerce_indicator":`, v.ElectronicCommerceIndicator)
+	codec.EncodeString(e, `,"exemption_indicator":`, v.ExemptionIndicator)
+	if v.ExemptionIndicatorApplied != nil {
+		e.Bool(`,"exemption_indicator_applied":`, *v.ExemptionIndicatorApplied)
+	}
+	codec.EncodeString(e, `,"result":`, v.Result)
+	codec.EncodeString(e, `,"result_reason":`, v.ResultReason)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"version":`, v.Version)
 	e.Close(start)
 }
 
@@ -2539,7 +2577,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec.Encoder, key string, v 
 	if len(v.ApplePay) != 0 {
 		codec.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
 	}
-	codec.EncodePointer(e, `,"dynamic_last4":`, &v.DynamicLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"dynamic_last4":`, v.DynamicLast4)
 	if len(v.GooglePay) != 0 {
 		codec.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
@@ -2582,7 +2620,7 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"funding_source_group":`, v.FundingSourceGroup)
 	e.Close(start)
 }
 
@@ -2600,8 +2638,8 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec.Decoder, v *stripe.
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -2626,8 +2664,8 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec.Decoder, v *s
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec.EncodePointer(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePointer(e, `,"name":`, &v.Name, codec.EncodeString)
+	codec.EncodeString(e, `,"email":`, v.Email)
+	codec.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -2651,31 +2689,37 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec.Decoder, v 
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec.EncodeInt)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec.EncodeString)
-	codec.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec.EncodeInt)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"brand_product":`, v.BrandProduct)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
 	codec.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
@@ -2750,8 +2794,8 @@ func encodeStripePaymentMethodDetailsCardPresentOffline(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"stored_at":`, &v.StoredAt, codec.EncodeInt)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeInt(e, `,"stored_at":`, v.StoredAt)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -2774,15 +2818,17 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec.Encoder, key st
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -2832,9 +2878,9 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"cashtag":`, v.Cashtag)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2855,10 +2901,18 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec.EncodeString)
-	codec.EncodePresent(e, `,"network":`, v.Network, codec.EncodeString)
-	codec.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec.EncodeString)
-	codec.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec.EncodeString)
+	if v.BuyerAddress != nil {
+		e.String(`,"buyer_address":`, *v.BuyerAddress)
+	}
+	if v.Network != nil {
+		e.String(`,"network":`, string(*v.Network))
+	}
+	if v.TokenCurrency != nil {
+		e.String(`,"token_currency":`, string(*v.TokenCurrency))
+	}
+	if v.TransactionHash != nil {
+		e.String(`,"transaction_hash":`, *v.TransactionHash)
+	}
 	e.Close(start)
 }
 
@@ -2881,8 +2935,8 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsEps(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2901,9 +2955,9 @@ func decodeStripePaymentMethodDetailsEps(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsFpx(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
 	e.String(`,"bank":`, string(v.Bank))
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2924,10 +2978,10 @@ func decodeStripePaymentMethodDetailsFpx(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2950,7 +3004,7 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2969,9 +3023,15 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec.Encoder, key string
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	codec.EncodePresent(e, `,"bank_code":`, v.BankCode, codec.EncodeString)
-	codec.EncodePresent(e, `,"bank_name":`, v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"display_name":`, v.DisplayName, codec.EncodeString)
+	if v.BankCode != nil {
+		e.String(`,"bank_code":`, *v.BankCode)
+	}
+	if v.BankName != nil {
+		e.String(`,"bank_name":`, *v.BankName)
+	}
+	if v.DisplayName != nil {
+		e.String(`,"display_name":`, *v.DisplayName)
+	}
 	e.Close(start)
 }
 
@@ -2996,13 +3056,13 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec.Decoder, v *stripe.
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3031,25 +3091,29 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec.EncodeString)
+	codec.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"funding":`, &v.Funding, codec.EncodeString)
-	codec.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"funding":`, v.Funding)
+	codec.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec.EncodeString)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePointer(e, `,"network":`, &v.Network, codec.EncodeString)
-	codec.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec.EncodeString(e, `,"network":`, v.Network)
+	codec.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec.EncodeString)
-	codec.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -3109,15 +3173,17 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"account_type":`, v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec.EncodeString)
-	codec.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec.EncodeString)
-	codec.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec.EncodeString)
-	codec.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -3150,8 +3216,8 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec.Decoder, v *
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3170,11 +3236,15 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
-	codec.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_method_category":`, v.PaymentMethodCategory)
+	codec.EncodeString(e, `,"preferred_locale":`, v.PreferredLocale)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	e.Close(start)
 }
 
@@ -3224,7 +3294,7 @@ func encodeStripeKlarnaAddress(e *codec.Encoder, key string, v *stripe.KlarnaAdd
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	e.Close(start)
 }
 
@@ -3262,7 +3332,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e 
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"chain":`, &v.Chain, codec.EncodeString)
+	codec.EncodeString(e, `,"chain":`, v.Chain)
 	e.Close(start)
 }
 
@@ -3279,10 +3349,10 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3305,8 +3375,10 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsLink(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.FundingSourceGroup != nil {
+		e.String(`,"funding_source_group":`, *v.FundingSourceGroup)
+	}
 	e.Close(start)
 }
 
@@ -3346,11 +3418,11 @@ func encodeStripeInternalCard(e *codec.Encoder, key string, v *stripe.InternalCa
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"brand":`, &v.Brand, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec.EncodeInt)
-	codec.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec.EncodeInt)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"brand":`, v.Brand)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -3375,8 +3447,8 @@ func decodeStripeInternalCard(d *codec.Decoder, v *stripe.InternalCard) {
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"entity":`, &v.Entity, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"entity":`, v.Entity)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3395,8 +3467,8 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3415,13 +3487,15 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_name":`, v.AccountHolderName)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
 	e.String(`,"last4":`, v.Last4)
-	codec.EncodePointer(e, `,"suffix":`, &v.Suffix, codec.EncodeString)
+	codec.EncodeString(e, `,"suffix":`, v.Suffix)
 	e.Close(start)
 }
 
@@ -3450,7 +3524,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"number":`, &v.Number, codec.EncodeString)
+	codec.EncodeString(e, `,"number":`, v.Number)
 	e.Close(start)
 }
 
@@ -3467,9 +3541,9 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsP24(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank":`, &v.Bank, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"bank":`, v.Bank)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3490,8 +3564,8 @@ func decodeStripePaymentMethodDetailsP24(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsPayco(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3510,9 +3584,13 @@ func decodeStripePaymentMethodDetailsPayco(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3533,13 +3611,13 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec.EncodeString)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	codec.EncodeString(e, `,"payer_email":`, v.PayerEmail)
+	codec.EncodeString(e, `,"payer_id":`, v.PayerID)
+	codec.EncodeString(e, `,"payer_name":`, v.PayerName)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
 	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
 	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec.EncodeString)
 	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
@@ -3601,10 +3679,12 @@ func decodeStripePaypalSellerProtection(d *codec.Decoder, v *stripe.PaypalSeller
 
 func encodeStripePaymentMethodDetailsPayto(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
-	codec.EncodePointer(e, `,"pay_id":`, &v.PayID, codec.EncodeString)
+	codec.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec.EncodeString(e, `,"pay_id":`, v.PayID)
 	e.Close(start)
 }
 
@@ -3629,7 +3709,9 @@ func encodeStripePaymentMethodDetailsPix(e *codec.Encoder, key string, v *stripe
 	start := e.Open(key)
 	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec.EncodeString)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -3650,7 +3732,7 @@ func decodeStripePaymentMethodDetailsPix(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3667,7 +3749,7 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_portal_url":`, v.PaymentPortalURL)
 	e.Close(start)
 }
 
@@ -3685,7 +3767,7 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec.Decoder, v *stripe.Paymen
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3705,7 +3787,7 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec.Decoder, v *stripe.Paym
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec.EncodePointer(e, `,"type":`, &v.Type, codec.EncodeString)
+	codec.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -3724,8 +3806,8 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec.Decode
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3744,7 +3826,7 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3761,7 +3843,7 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3778,9 +3860,9 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"iban":`, &v.IBAN, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"iban":`, v.IBAN)
 	e.Close(start)
 }
 
@@ -3801,13 +3883,15 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec.Decoder, v *str
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
-	codec.EncodePointer(e, `,"mandate":`, &v.Mandate, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"branch_code":`, v.BranchCode)
+	codec.EncodeString(e, `,"country":`, v.Country)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
+	codec.EncodeString(e, `,"mandate":`, v.Mandate)
 	e.Close(start)
 }
 
@@ -3836,15 +3920,15 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsSofort(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePointer(e, `,"bic":`, &v.BIC, codec.EncodeString)
-	codec.EncodePointer(e, `,"country":`, &v.Country, codec.EncodeString)
+	codec.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec.EncodeString(e, `,"bic":`, v.BIC)
+	codec.EncodeString(e, `,"country":`, v.Country)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec.EncodeString)
-	codec.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec.EncodeString)
+	codec.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3894,7 +3978,7 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3911,9 +3995,9 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsSwish(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"verified_phone_last4":`, v.VerifiedPhoneLast4)
 	e.Close(start)
 }
 
@@ -3934,7 +4018,9 @@ func decodeStripePaymentMethodDetailsSwish(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsTwint(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"mandate":`, v.Mandate, codec.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -3951,7 +4037,7 @@ func decodeStripePaymentMethodDetailsTwint(d *codec.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsUpi(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"vpa":`, &v.Vpa, codec.EncodeString)
+	codec.EncodeString(e, `,"vpa":`, v.Vpa)
 	e.Close(start)
 }
 
@@ -3968,17 +4054,19 @@ func decodeStripePaymentMethodDetailsUpi(d *codec.Decoder, v *stripe.PaymentMeth
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec.EncodeString)
-	codec.EncodePointer(e, `,"account_type":`, &v.AccountType, codec.EncodeString)
-	codec.EncodePointer(e, `,"bank_name":`, &v.BankName, codec.EncodeString)
-	codec.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec.EncodeString)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePointer(e, `,"last4":`, &v.Last4, codec.EncodeString)
+	codec.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec.EncodeString(e, `,"account_type":`, v.AccountType)
+	codec.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec.EncodeString(e, `,"last4":`, v.Last4)
 	if !v.Mandate.IsZero() {
 		v.Mandate.EncodeJSON(e, `,"mandate":`)
 	}
-	codec.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec.EncodeString)
-	codec.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -4011,10 +4099,14 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec.Decoder, v *stripe.P
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec.EncodeString)
-	codec.EncodePresent(e, `,"location":`, v.Location, codec.EncodeString)
-	codec.EncodePresent(e, `,"reader":`, v.Reader, codec.EncodeString)
-	codec.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec.EncodeString)
+	codec.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4057,7 +4149,9 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec.Decoder, v
 
 func encodeStripeRadarRadarOptions(e *codec.Encoder, key string, v *stripe.RadarRadarOptions) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"session":`, v.Session, codec.EncodeString)
+	if v.Session != nil {
+		e.String(`,"session":`, *v.Session)
+	}
 	e.Close(start)
 }
 
@@ -4123,26 +4217,34 @@ func encodeStripeRefund(e *codec.Encoder, key string, v *stripe.Refund) {
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec.EncodeString)
-	codec.EncodePresent(e, `,"description":`, v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"customer_account":`, v.CustomerAccount)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
 	codec.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	codec.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec.EncodeString)
+	if v.FailureReason != nil {
+		e.String(`,"failure_reason":`, *v.FailureReason)
+	}
 	e.String(`,"id":`, v.ID)
-	codec.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec.EncodeString)
+	if v.InstructionsEmail != nil {
+		e.String(`,"instructions_email":`, *v.InstructionsEmail)
+	}
 	codec.EncodeMap(e, `,"metadata":`, &v.Metadata, codec.EncodeString)
 	codec.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	codec.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec.EncodeString)
+	if v.PendingReason != nil {
+		e.String(`,"pending_reason":`, string(*v.PendingReason))
+	}
 	codec.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
-	codec.EncodePointer(e, `,"reason":`, &v.Reason, codec.EncodeString)
-	codec.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec.EncodeString)
+	codec.EncodeString(e, `,"reason":`, v.Reason)
+	codec.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
-	codec.EncodePointer(e, `,"status":`, &v.Status, codec.EncodeString)
+	codec.EncodeString(e, `,"status":`, v.Status)
 	v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
 	e.Close(start)
 }
@@ -4378,9 +4480,9 @@ func decodeStripeRefundDestinationDetails(d *codec.Decoder, v *stripe.RefundDest
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4401,8 +4503,8 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec.Decoder, v *stripe.Refund
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4421,9 +4523,15 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsCard(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"reference":`, v.Reference, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec.EncodeString)
-	codec.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec.EncodeString)
+	if v.Reference != nil {
+		e.String(`,"reference":`, *v.Reference)
+	}
+	if v.ReferenceStatus != nil {
+		e.String(`,"reference_status":`, *v.ReferenceStatus)
+	}
+	if v.ReferenceType != nil {
+		e.String(`,"reference_type":`, *v.ReferenceType)
+	}
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -4447,7 +4555,7 @@ func decodeStripeRefundDestinationDetailsCard(d *codec.Decoder, v *stripe.Refund
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -4464,8 +4572,8 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4484,8 +4592,8 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4504,8 +4612,8 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4524,8 +4632,8 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4544,8 +4652,8 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4564,8 +4672,8 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4584,8 +4692,8 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec.Decoder, v *stripe.
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4604,8 +4712,8 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsP24(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4624,7 +4732,7 @@ func decodeStripeRefundDestinationDetailsP24(d *codec.Decoder, v *stripe.RefundD
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
 	e.Close(start)
 }
 
@@ -4641,9 +4749,9 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4664,8 +4772,8 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4684,8 +4792,8 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec.Decoder, v *str
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"reference":`, &v.Reference, codec.EncodeString)
-	codec.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec.EncodeString)
+	codec.EncodeString(e, `,"reference":`, v.Reference)
+	codec.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4770,7 +4878,9 @@ func encodeStripeShipping(e *codec.Encoder, key string, v *stripe.Shipping) {
 	start := e.Open(key)
 	codec.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
 	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec.EncodeString)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec.EncodeString)
 	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec.EncodeString)
 	e.Close(start)
@@ -4801,7 +4911,7 @@ func encodeStripeChargeTransferData(e *codec.Encoder, key string, v *stripe.Char
 		return
 	}
 	start := e.Open(key)
-	codec.EncodePointer(e, `,"amount":`, &v.Amount, codec.EncodeInt)
+	codec.EncodeInt(e, `,"amount":`, v.Amount)
 	v.Destination.EncodeJSON(e, `,"destination":`)
 	e.Close(start)
 }

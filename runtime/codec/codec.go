@@ -16,7 +16,7 @@
 //     decoded until then is thrown away, as is what was encoded before an error.
 //   - Decoded values never alias the text. Short strings of one text share
 //     memory in pieces of at most 4 KiB, so that one string that is kept keeps
-//     no more than that.
+//     no more than that. Pointers to strings share pieces of at most sixteen.
 //   - Encoding allocates the result once, in its size.
 //
 // All functions are safe for concurrent use; an Encoder or Decoder belongs to

@@ -139,7 +139,11 @@ func DecodePointer[T any](d *Decoder, v **T, decode func(d *Decoder, v *T)) {
 		return
 	}
 	if *v == nil {
-		*v = new(T)
+		if s, ok := any(v).(**string); ok {
+			*s = d.newString()
+		} else {
+			*v = new(T)
+		}
 	}
 	decode(d, *v)
 }

@@ -16,6 +16,8 @@ type Decoder struct {
 	depth   int
 	err     *Error
 	text    strings.Builder // what decoded strings share
+	strings []string        // those that pointers are made to next
+	made    int             // how many have been
 	scratch []byte          // a string that is not spelled as it is
 
 	// Of an event: an integer may be written as 1.0, and if it is beyond 64
@@ -29,6 +31,7 @@ type Decoder struct {
 func (d *Decoder) reset() {
 	d.data, d.pos, d.depth, d.err, d.fractions, d.beyond = nil, 0, 0, nil, false, 0
 	d.text.Reset()
+	d.strings, d.made = nil, 0
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > maxScratch {
 		d.scratch = nil
 	}

@@ -18,23 +18,59 @@ type Unsigned interface {
 	~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// EncodeBool encodes *v.
-func EncodeBool[T ~bool](e *Encoder, key string, v *T) { e.Bool(key, bool(*v)) }
+// EncodeBool encodes *v, nil as null.
+func EncodeBool[T ~bool](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.Bool(key, bool(*v))
+}
 
-// EncodeInt encodes *v.
-func EncodeInt[T Signed](e *Encoder, key string, v *T) { e.Int(key, int64(*v)) }
+// EncodeInt encodes *v, nil as null.
+func EncodeInt[T Signed](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.Int(key, int64(*v))
+}
 
-// EncodeUint encodes *v.
-func EncodeUint[T Unsigned](e *Encoder, key string, v *T) { e.Uint(key, uint64(*v)) }
+// EncodeUint encodes *v, nil as null.
+func EncodeUint[T Unsigned](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.Uint(key, uint64(*v))
+}
 
-// EncodeFloat32 encodes *v. Infinities and NaN are an error.
-func EncodeFloat32[T ~float32](e *Encoder, key string, v *T) { e.Float32(key, float32(*v)) }
+// EncodeFloat32 encodes *v, nil as null. Infinities and NaN are an error.
+func EncodeFloat32[T ~float32](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.Float32(key, float32(*v))
+}
 
-// EncodeFloat64 encodes *v. Infinities and NaN are an error.
-func EncodeFloat64[T ~float64](e *Encoder, key string, v *T) { e.Float64(key, float64(*v)) }
+// EncodeFloat64 encodes *v, nil as null. Infinities and NaN are an error.
+func EncodeFloat64[T ~float64](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.Float64(key, float64(*v))
+}
 
-// EncodeString encodes *v.
-func EncodeString[T ~string](e *Encoder, key string, v *T) { e.String(key, string(*v)) }
+// EncodeString encodes *v, nil as null.
+func EncodeString[T ~string](e *Encoder, key string, v *T) {
+	if v == nil {
+		e.Null(key)
+		return
+	}
+	e.String(key, string(*v))
+}
 
 // EncodeBytes encodes *v in base64.
 func EncodeBytes[T ~[]byte](e *Encoder, key string, v *T) { e.Bytes(key, *v) }

@@ -140,7 +140,7 @@ func (e *Encoder) Bool(key string, v bool) {
 	}
 }
 
-// slack is the room behind a word that is written as eight bytes.
+// slack is the room behind what is written as eight bytes and may be fewer.
 const slack = 8
 
 // word appends a key and one of JSON's words, of size bytes, the first lowest.
@@ -211,18 +211,46 @@ func (e *Encoder) float(key string, v float64, bits int, exponent bool) {
 // String encodes v, with what HTML gives a meaning escaped.
 func (e *Encoder) String(key, v string) {
 	n, k := len(e.buf), len(key)+1
-	e.room(k + len(v) + 1)
-	b := e.buf[n : n+k+len(v)+1]
+	e.room(k + len(v) + slack)
+	b := e.buf[n : n+k+len(v)+slack]
 	copy(b, key)
 	b[k-1] = '"'
-	plain := plain(v)
-	if plain < len(v) {
-		e.buf = appendEscaped(e.buf[:n+k], v, plain)
-		return
+	b = b[k:]
+	if len(v) <= 16 {
+		if !putShort(b, v) {
+			e.buf = appendEscaped(e.buf[:n+k], v, 0)
+			return
+		}
+	} else {
+		if plain := plain(v); plain < len(v) {
+			e.buf = appendEscaped(e.buf[:n+k], v, plain)
+			return
+		}
+		copy(b, v)
 	}
-	copy(b[k:], v)
-	b[len(b)-1] = '"'
-	e.buf = e.buf[:n+len(b)]
+	b[len(v)] = '"'
+	e.buf = e.buf[:n+k+len(v)+1]
+}
+
+// putShort writes a string of at most sixteen bytes to b, which is longer by the
+// slack, if all of them stand for themselves.
+func putShort(b []byte, s string) bool {
+	switch n := len(s); {
+	case n >= 8:
+		first, last := eight(s[:8]), eight(s[n-8:])
+		if (special(first)|special(last))&highs != 0 {
+			return false
+		}
+		binary.LittleEndian.PutUint64(b, first)
+		binary.LittleEndian.PutUint64(b[n-8:], last)
+	case n > 0:
+		all := last(s)
+		if special(all)&highs != 0 {
+			return false
+		}
+		binary.LittleEndian.PutUint64(b, all)
+	}
+	return true
 }
 
 // Bytes encodes v in base64, nil as null.
@@ -237,10 +265,11 @@ func (e *Encoder) Bytes(key string, v []byte) {
 
 // Time encodes v as RFC 3339 has it.
 func (e *Encoder) Time(key string, v *time.Time) {
-	e.add(key)
-	e.room(maxTime + 2)
-	n := len(e.buf)
-	b := e.buf[n : n+1+maxTime+1]
+	e.room(len(key) + maxTime + 2)
+	n := len(e.buf) + len(key)
+	b := e.buf[n-len(key) : n+1+maxTime+1]
+	copy(b, key)
+	b = b[len(key):]
 	b[0] = '"'
 	size := putTime(b[1:], *v)
 	if size == 0 {

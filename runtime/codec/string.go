@@ -50,6 +50,21 @@ func (d *Decoder) grow(n int) bool {
 	return true
 }
 
+// maxStrings is how many pointers to strings share a piece of memory at most.
+const maxStrings = 16
+
+// newString returns a pointer to a new string. The more of them there are, the
+// more share a piece of memory.
+func (d *Decoder) newString() *string {
+	if len(d.strings) == 0 {
+		d.strings = make([]string, max(1, min(d.made, maxStrings)))
+	}
+	s := &d.strings[0]
+	d.strings = d.strings[1:]
+	d.made++
+	return s
+}
+
 // stringText reads a string and returns its text, which belongs to the input or
 // to d's scratch and is good until the next string.
 func (d *Decoder) stringText() ([]byte, bool) {

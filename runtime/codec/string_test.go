@@ -52,3 +52,21 @@ func checkText(t *testing.T, text string) {
 		t.Fatalf("%s: skipping it: %v", text, err)
 	}
 }
+
+// Pointers to strings share memory, and must not share strings.
+func TestPointersToStringsAreTheirOwn(t *testing.T) {
+	text := `["` + strings.Join(strings.Split(strings.Repeat("a", 3*maxStrings), ""), `","`) + `"]`
+	var got []*string
+	read := Reader(func(d *Decoder, v *[]*string) {
+		DecodeSlice(d, v, func(d *Decoder, v **string) { DecodePointer(d, v, DecodeString) })
+	})
+	if err := read([]byte(text), &got); err != nil || len(got) != 3*maxStrings {
+		t.Fatalf("%d strings, %v", len(got), err)
+	}
+	for i, s := range got {
+		if *s != "a" {
+			t.Errorf("string %d is %q", i, *s)
+		}
+		*s = "b"
+	}
+}

@@ -1736,12 +1736,12 @@ func encodeGithubPullRequest(e *codec.Encoder, key string, v *github.PullRequest
 	e.Bool(`,"locked":`, v.Locked)
 	e.String(`,"title":`, v.Title)
 	encodeGithubUser(e, `,"user":`, &v.User)
-	codec.EncodePointer(e, `,"body":`, &v.Body, codec.EncodeString)
+	codec.EncodeString(e, `,"body":`, v.Body)
 	v.CreatedAt.EncodeJSON(e, `,"created_at":`)
 	v.UpdatedAt.EncodeJSON(e, `,"updated_at":`)
 	codec.EncodePointer(e, `,"closed_at":`, &v.ClosedAt, payload.EncodeValue)
 	codec.EncodePointer(e, `,"merged_at":`, &v.MergedAt, payload.EncodeValue)
-	codec.EncodePointer(e, `,"merge_commit_sha":`, &v.MergeCommitSHA, codec.EncodeString)
+	codec.EncodeString(e, `,"merge_commit_sha":`, v.MergeCommitSHA)
 	encodeGithubUser(e, `,"assignee":`, v.Assignee)
 	codec.EncodeSlice(e, `,"assignees":`, &v.Assignees, encodeGithubUser)
 	codec.EncodeSlice(e, `,"requested_reviewers":`, &v.RequestedReviewers, encodeGithubPullRequestRequestedReviewersItem)
@@ -1758,11 +1758,11 @@ func encodeGithubPullRequest(e *codec.Encoder, key string, v *github.PullRequest
 	encodeGithubPullRequestLinks(e, `,"_links":`, &v.Links)
 	e.String(`,"author_association":`, string(v.AuthorAssociation))
 	encodeGithubAutoMerge(e, `,"auto_merge":`, v.AutoMerge)
-	codec.EncodePointer(e, `,"active_lock_reason":`, &v.ActiveLockReason, codec.EncodeString)
+	codec.EncodeString(e, `,"active_lock_reason":`, v.ActiveLockReason)
 	e.Bool(`,"draft":`, v.Draft)
-	codec.EncodePointer(e, `,"merged":`, &v.Merged, codec.EncodeBool)
-	codec.EncodePointer(e, `,"mergeable":`, &v.Mergeable, codec.EncodeBool)
-	codec.EncodePointer(e, `,"rebaseable":`, &v.Rebaseable, codec.EncodeBool)
+	codec.EncodeBool(e, `,"merged":`, v.Merged)
+	codec.EncodeBool(e, `,"mergeable":`, v.Mergeable)
+	codec.EncodeBool(e, `,"rebaseable":`, v.Rebaseable)
 	e.String(`,"mergeable_state":`, v.MergeableState)
 	encodeGithubUser(e, `,"merged_by":`, v.MergedBy)
 	e.Int(`,"comments":`, v.Comments)
@@ -1889,7 +1889,9 @@ func encodeGithubUser(e *codec.Encoder, key string, v *github.User) {
 	e.String(`,"login":`, v.Login)
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
 	e.String(`,"avatar_url":`, v.AvatarURL)
 	e.String(`,"gravatar_id":`, v.GravatarID)
@@ -1960,34 +1962,76 @@ func decodeGithubUser(d *codec.Decoder, v *github.User) {
 
 func encodeGithubPullRequestRequestedReviewersItem(e *codec.Encoder, key string, v *github.PullRequestRequestedReviewersItem) {
 	start := e.Open(key)
-	codec.EncodePresent(e, `,"login":`, v.Login, codec.EncodeString)
+	if v.Login != nil {
+		e.String(`,"login":`, *v.Login)
+	}
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
-	codec.EncodePresent(e, `,"name":`, v.Name, codec.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"email":`, &v.Email, codec.EncodeString)
-	codec.EncodePresent(e, `,"avatar_url":`, v.AvatarURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gravatar_id":`, v.GravatarID, codec.EncodeString)
+	if v.AvatarURL != nil {
+		e.String(`,"avatar_url":`, *v.AvatarURL)
+	}
+	if v.GravatarID != nil {
+		e.String(`,"gravatar_id":`, *v.GravatarID)
+	}
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePresent(e, `,"followers_url":`, v.FollowersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"following_url":`, v.FollowingURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"gists_url":`, v.GistsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"starred_url":`, v.StarredURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"subscriptions_url":`, v.SubscriptionsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"organizations_url":`, v.OrganizationsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repos_url":`, v.ReposURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"events_url":`, v.EventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"received_events_url":`, v.ReceivedEventsURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"type":`, v.Type, codec.EncodeString)
-	codec.EncodePresent(e, `,"site_admin":`, v.SiteAdmin, codec.EncodeBool)
-	codec.EncodePresent(e, `,"slug":`, v.Slug, codec.EncodeString)
+	if v.FollowersURL != nil {
+		e.String(`,"followers_url":`, *v.FollowersURL)
+	}
+	if v.FollowingURL != nil {
+		e.String(`,"following_url":`, *v.FollowingURL)
+	}
+	if v.GistsURL != nil {
+		e.String(`,"gists_url":`, *v.GistsURL)
+	}
+	if v.StarredURL != nil {
+		e.String(`,"starred_url":`, *v.StarredURL)
+	}
+	if v.SubscriptionsURL != nil {
+		e.String(`,"subscriptions_url":`, *v.SubscriptionsURL)
+	}
+	if v.OrganizationsURL != nil {
+		e.String(`,"organizations_url":`, *v.OrganizationsURL)
+	}
+	if v.ReposURL != nil {
+		e.String(`,"repos_url":`, *v.ReposURL)
+	}
+	if v.EventsURL != nil {
+		e.String(`,"events_url":`, *v.EventsURL)
+	}
+	if v.ReceivedEventsURL != nil {
+		e.String(`,"received_events_url":`, *v.ReceivedEventsURL)
+	}
+	if v.Type != nil {
+		e.String(`,"type":`, string(*v.Type))
+	}
+	if v.SiteAdmin != nil {
+		e.Bool(`,"site_admin":`, *v.SiteAdmin)
+	}
+	if v.Slug != nil {
+		e.String(`,"slug":`, *v.Slug)
+	}
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec.EncodeString)
-	codec.EncodePresent(e, `,"privacy":`, v.Privacy, codec.EncodeString)
-	codec.EncodePresent(e, `,"members_url":`, v.MembersURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"repositories_url":`, v.RepositoriesURL, codec.EncodeString)
-	codec.EncodePresent(e, `,"permission":`, v.Permission, codec.EncodeString)
+	if v.Privacy != nil {
+		e.String(`,"privacy":`, string(*v.Privacy))
+	}
+	if v.MembersURL != nil {
+		e.String(`,"members_url":`, *v.MembersURL)
+	}
+	if v.RepositoriesURL != nil {
+		e.String(`,"repositories_url":`, *v.RepositoriesURL)
+	}
+	if v.Permission != nil {
+		e.String(`,"permission":`, *v.Permission)
+	}
 	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -2062,14 +2106,16 @@ func encodeGithubTeamParent(e *codec.Encoder, key string, v *github.TeamParent) 
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, string(v.Privacy))
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -2112,7 +2158,7 @@ func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"slug":`, v.Slug)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"privacy":`, string(v.Privacy))
 	e.String(`,"url":`, v.URL)
 	e.String(`,"html_url":`, v.HTMLURL)
@@ -2120,7 +2166,9 @@ func encodeGithubTeam(e *codec.Encoder, key string, v *github.Team) {
 	e.String(`,"repositories_url":`, v.RepositoriesURL)
 	e.String(`,"permission":`, v.Permission)
 	payload.EncodePresent(e, `,"parent":`, &v.Parent, encodeGithubTeamParent)
-	codec.EncodePresent(e, `,"notification_setting":`, v.NotificationSetting, codec.EncodeString)
+	if v.NotificationSetting != nil {
+		e.String(`,"notification_setting":`, string(*v.NotificationSetting))
+	}
 	e.Close(start)
 }
 
@@ -2165,7 +2213,7 @@ func encodeGithubLabel(e *codec.Encoder, key string, v *github.Label) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"name":`, v.Name)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.String(`,"color":`, v.Color)
 	e.Bool(`,"default":`, v.Default)
 	e.Close(start)
@@ -2207,7 +2255,7 @@ func encodeGithubMilestone(e *codec.Encoder, key string, v *github.Milestone) {
 	e.String(`,"node_id":`, v.NodeID)
 	e.Int(`,"number":`, v.Number)
 	e.String(`,"title":`, v.Title)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	encodeGithubUser(e, `,"creator":`, &v.Creator)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"closed_issues":`, v.ClosedIssues)
@@ -2302,7 +2350,7 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	e.Bool(`,"private":`, v.Private)
 	encodeGithubUser(e, `,"owner":`, &v.Owner)
 	e.String(`,"html_url":`, v.HTMLURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"fork":`, v.Fork)
 	e.String(`,"url":`, v.URL)
 	e.String(`,"forks_url":`, v.ForksURL)
@@ -2348,48 +2396,84 @@ func encodeGithubRepository(e *codec.Encoder, key string, v *github.Repository) 
 	e.String(`,"ssh_url":`, v.SSHURL)
 	e.String(`,"clone_url":`, v.CloneURL)
 	e.String(`,"svn_url":`, v.SvnURL)
-	codec.EncodePointer(e, `,"homepage":`, &v.Homepage, codec.EncodeString)
+	codec.EncodeString(e, `,"homepage":`, v.Homepage)
 	e.Int(`,"size":`, v.Size)
 	e.Int(`,"stargazers_count":`, v.StargazersCount)
 	e.Int(`,"watchers_count":`, v.WatchersCount)
-	codec.EncodePointer(e, `,"language":`, &v.Language, codec.EncodeString)
+	codec.EncodeString(e, `,"language":`, v.Language)
 	e.Bool(`,"has_issues":`, v.HasIssues)
 	e.Bool(`,"has_projects":`, v.HasProjects)
 	e.Bool(`,"has_downloads":`, v.HasDownloads)
 	e.Bool(`,"has_wiki":`, v.HasWiki)
 	e.Bool(`,"has_pages":`, v.HasPages)
-	codec.EncodePresent(e, `,"has_discussions":`, v.HasDiscussions, codec.EncodeBool)
+	if v.HasDiscussions != nil {
+		e.Bool(`,"has_discussions":`, *v.HasDiscussions)
+	}
 	e.Int(`,"forks_count":`, v.ForksCount)
-	codec.EncodePointer(e, `,"mirror_url":`, &v.MirrorURL, codec.EncodeString)
+	codec.EncodeString(e, `,"mirror_url":`, v.MirrorURL)
 	e.Bool(`,"archived":`, v.Archived)
-	codec.EncodePresent(e, `,"disabled":`, v.Disabled, codec.EncodeBool)
+	if v.Disabled != nil {
+		e.Bool(`,"disabled":`, *v.Disabled)
+	}
 	e.Int(`,"open_issues_count":`, v.OpenIssuesCount)
 	encodeGithubLicense(e, `,"license":`, v.License)
 	e.Int(`,"forks":`, v.Forks)
 	e.Int(`,"open_issues":`, v.OpenIssues)
 	e.Int(`,"watchers":`, v.Watchers)
-	codec.EncodePresent(e, `,"stargazers":`, v.Stargazers, codec.EncodeInt)
+	if v.Stargazers != nil {
+		e.Int(`,"stargazers":`, *v.Stargazers)
+	}
 	e.String(`,"default_branch":`, v.DefaultBranch)
-	codec.EncodePresent(e, `,"allow_squash_merge":`, v.AllowSquashMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_merge_commit":`, v.AllowMergeCommit, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_rebase_merge":`, v.AllowRebaseMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_auto_merge":`, v.AllowAutoMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_forking":`, v.AllowForking, codec.EncodeBool)
-	codec.EncodePresent(e, `,"allow_update_branch":`, v.AllowUpdateBranch, codec.EncodeBool)
-	codec.EncodePresent(e, `,"use_squash_pr_title_as_default":`, v.UseSquashPrTitleAsDefault, codec.EncodeBool)
-	codec.EncodePresent(e, `,"squash_merge_commit_message":`, v.SquashMergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"squash_merge_commit_title":`, v.SquashMergeCommitTitle, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_message":`, v.MergeCommitMessage, codec.EncodeString)
-	codec.EncodePresent(e, `,"merge_commit_title":`, v.MergeCommitTitle, codec.EncodeString)
+	if v.AllowSquashMerge != nil {
+		e.Bool(`,"allow_squash_merge":`, *v.AllowSquashMerge)
+	}
+	if v.AllowMergeCommit != nil {
+		e.Bool(`,"allow_merge_commit":`, *v.AllowMergeCommit)
+	}
+	if v.AllowRebaseMerge != nil {
+		e.Bool(`,"allow_rebase_merge":`, *v.AllowRebaseMerge)
+	}
+	if v.AllowAutoMerge != nil {
+		e.Bool(`,"allow_auto_merge":`, *v.AllowAutoMerge)
+	}
+	if v.AllowForking != nil {
+		e.Bool(`,"allow_forking":`, *v.AllowForking)
+	}
+	if v.AllowUpdateBranch != nil {
+		e.Bool(`,"allow_update_branch":`, *v.AllowUpdateBranch)
+	}
+	if v.UseSquashPrTitleAsDefault != nil {
+		e.Bool(`,"use_squash_pr_title_as_default":`, *v.UseSquashPrTitleAsDefault)
+	}
+	if v.SquashMergeCommitMessage != nil {
+		e.String(`,"squash_merge_commit_message":`, *v.SquashMergeCommitMessage)
+	}
+	if v.SquashMergeCommitTitle != nil {
+		e.String(`,"squash_merge_commit_title":`, *v.SquashMergeCommitTitle)
+	}
+	if v.MergeCommitMessage != nil {
+		e.String(`,"merge_commit_message":`, *v.MergeCommitMessage)
+	}
+	if v.MergeCommitTitle != nil {
+		e.String(`,"merge_commit_title":`, *v.MergeCommitTitle)
+	}
 	e.Bool(`,"is_template":`, v.IsTemplate)
 	e.Bool(`,"web_commit_signoff_required":`, v.WebCommitSignoffRequired)
 	codec.EncodeSlice(e, `,"topics":`, &v.Topics, codec.EncodeString)
 	e.String(`,"visibility":`, string(v.Visibility))
-	codec.EncodePresent(e, `,"delete_branch_on_merge":`, v.DeleteBranchOnMerge, codec.EncodeBool)
-	codec.EncodePresent(e, `,"master_branch":`, v.MasterBranch, codec.EncodeString)
+	if v.DeleteBranchOnMerge != nil {
+		e.Bool(`,"delete_branch_on_merge":`, *v.DeleteBranchOnMerge)
+	}
+	if v.MasterBranch != nil {
+		e.String(`,"master_branch":`, *v.MasterBranch)
+	}
 	codec.EncodePresent(e, `,"permissions":`, v.Permissions, encodeGithubRepositoryPermissions)
-	codec.EncodePresent(e, `,"public":`, v.Public, codec.EncodeBool)
-	codec.EncodePresent(e, `,"organization":`, v.Organization, codec.EncodeString)
+	if v.Public != nil {
+		e.Bool(`,"public":`, *v.Public)
+	}
+	if v.Organization != nil {
+		e.String(`,"organization":`, *v.Organization)
+	}
 	codec.EncodeMap(e, `,"custom_properties":`, &v.CustomProperties, payload.EncodeValue)
 	e.Close(start)
 }
@@ -2604,7 +2688,7 @@ func encodeGithubLicense(e *codec.Encoder, key string, v *github.License) {
 	e.String(`,"key":`, v.Key)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"spdx_id":`, v.SpdxID)
-	codec.EncodePointer(e, `,"url":`, &v.URL, codec.EncodeString)
+	codec.EncodeString(e, `,"url":`, v.URL)
 	e.String(`,"node_id":`, v.NodeID)
 	e.Close(start)
 }
@@ -2633,8 +2717,12 @@ func encodeGithubRepositoryPermissions(e *codec.Encoder, key string, v *github.R
 	e.Bool(`,"pull":`, v.Pull)
 	e.Bool(`,"push":`, v.Push)
 	e.Bool(`,"admin":`, v.Admin)
-	codec.EncodePresent(e, `,"maintain":`, v.Maintain, codec.EncodeBool)
-	codec.EncodePresent(e, `,"triage":`, v.Triage, codec.EncodeBool)
+	if v.Maintain != nil {
+		e.Bool(`,"maintain":`, *v.Maintain)
+	}
+	if v.Triage != nil {
+		e.Bool(`,"triage":`, *v.Triage)
+	}
 	e.Close(start)
 }
 
@@ -2749,8 +2837,8 @@ func encodeGithubAutoMerge(e *codec.Encoder, key string, v *github.AutoMerge) {
 	start := e.Open(key)
 	encodeGithubUser(e, `,"enabled_by":`, v.EnabledBy)
 	e.String(`,"merge_method":`, string(v.MergeMethod))
-	codec.EncodePointer(e, `,"commit_title":`, &v.CommitTitle, codec.EncodeString)
-	codec.EncodePointer(e, `,"commit_message":`, &v.CommitMessage, codec.EncodeString)
+	codec.EncodeString(e, `,"commit_title":`, v.CommitTitle)
+	codec.EncodeString(e, `,"commit_message":`, v.CommitMessage)
 	e.Close(start)
 }
 
@@ -2797,7 +2885,9 @@ func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organizati
 	e.Int(`,"id":`, v.ID)
 	e.String(`,"node_id":`, v.NodeID)
 	e.String(`,"url":`, v.URL)
-	codec.EncodePresent(e, `,"html_url":`, v.HTMLURL, codec.EncodeString)
+	if v.HTMLURL != nil {
+		e.String(`,"html_url":`, *v.HTMLURL)
+	}
 	e.String(`,"repos_url":`, v.ReposURL)
 	e.String(`,"events_url":`, v.EventsURL)
 	e.String(`,"hooks_url":`, v.HooksURL)
@@ -2805,7 +2895,7 @@ func encodeGithubOrganization(e *codec.Encoder, key string, v *github.Organizati
 	e.String(`,"members_url":`, v.MembersURL)
 	e.String(`,"public_members_url":`, v.PublicMembersURL)
 	e.String(`,"avatar_url":`, v.AvatarURL)
-	codec.EncodePointer(e, `,"description":`, &v.Description, codec.EncodeString)
+	codec.EncodeString(e, `,"description":`, v.Description)
 	e.Close(start)
 }
 

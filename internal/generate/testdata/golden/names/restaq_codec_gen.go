@@ -1150,20 +1150,22 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	e.Int(`,"amount_refunded":`, v.AmountRefunded)
 	v.Application.EncodeJSON(e, `,"application":`)
 	v.ApplicationFee.EncodeJSON(e, `,"application_fee":`)
-	codec2.EncodePointer(e, `,"application_fee_amount":`, &v.ApplicationFeeAmount, codec2.EncodeInt)
-	codec2.EncodePresent(e, `,"authorization_code":`, v.AuthorizationCode, codec2.EncodeString)
+	codec2.EncodeInt(e, `,"application_fee_amount":`, v.ApplicationFeeAmount)
+	if v.AuthorizationCode != nil {
+		e.String(`,"authorization_code":`, *v.AuthorizationCode)
+	}
 	v.BalanceTransaction.EncodeJSON(e, `,"balance_transaction":`)
 	encodeStripeBillingDetails(e, `,"billing_details":`, &v.BillingDetails)
-	codec2.EncodePointer(e, `,"calculated_statement_descriptor":`, &v.CalculatedStatementDescriptor, codec2.EncodeString)
+	codec2.EncodeString(e, `,"calculated_statement_descriptor":`, v.CalculatedStatementDescriptor)
 	e.Bool(`,"captured":`, v.Captured)
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec2.EncodePointer(e, `,"description":`, &v.Description, codec2.EncodeString)
+	codec2.EncodeString(e, `,"description":`, v.Description)
 	e.Bool(`,"disputed":`, v.Disputed)
 	v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
-	codec2.EncodePointer(e, `,"failure_code":`, &v.FailureCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"failure_message":`, &v.FailureMessage, codec2.EncodeString)
+	codec2.EncodeString(e, `,"failure_code":`, v.FailureCode)
+	codec2.EncodeString(e, `,"failure_message":`, v.FailureMessage)
 	encodeStripeChargeFraudDetails(e, `,"fraud_details":`, v.FraudDetails)
 	e.String(`,"id":`, v.ID)
 	codec2.EncodePresent(e, `,"level3":`, v.Level3, encodeStripeLevel3)
@@ -1174,13 +1176,13 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	encodeStripeChargeOutcome(e, `,"outcome":`, v.Outcome)
 	e.Bool(`,"paid":`, v.Paid)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
-	codec2.EncodePointer(e, `,"payment_method":`, &v.PaymentMethod, codec2.EncodeString)
+	codec2.EncodeString(e, `,"payment_method":`, v.PaymentMethod)
 	encodeStripePaymentMethodDetails(e, `,"payment_method_details":`, v.PaymentMethodDetails)
 	codec2.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
 	codec2.EncodePresent(e, `,"radar_options":`, v.RadarOptions, encodeStripeRadarRadarOptions)
-	codec2.EncodePointer(e, `,"receipt_email":`, &v.ReceiptEmail, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"receipt_url":`, &v.ReceiptURL, codec2.EncodeString)
+	codec2.EncodeString(e, `,"receipt_email":`, v.ReceiptEmail)
+	codec2.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
+	codec2.EncodeString(e, `,"receipt_url":`, v.ReceiptURL)
 	payload.EncodePresent(e, `,"redaction":`, &v.Redaction, encodeStripeChargeAPIResourceRedaction)
 	e.Bool(`,"refunded":`, v.Refunded)
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
@@ -1188,14 +1190,14 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
 	codec2.EncodePointer(e, `,"source":`, &v.Source, codec2.EncodeJSON)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
-	codec2.EncodePointer(e, `,"statement_descriptor":`, &v.StatementDescriptor, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"statement_descriptor_suffix":`, &v.StatementDescriptorSuffix, codec2.EncodeString)
+	codec2.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
+	codec2.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
 	e.String(`,"status":`, string(v.Status))
 	if !v.Transfer.IsZero() {
 		v.Transfer.EncodeJSON(e, `,"transfer":`)
 	}
 	encodeStripeChargeTransferData(e, `,"transfer_data":`, v.TransferData)
-	codec2.EncodePointer(e, `,"transfer_group":`, &v.TransferGroup, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transfer_group":`, v.TransferGroup)
 	e.Close(start)
 }
 
@@ -1309,10 +1311,10 @@ func decodeStripeCharge(d *codec2.Decoder, v *stripe.Charge) {
 func encodeStripeBillingDetails(e *codec2.Encoder, key string, v *stripe.BillingDetails) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"address":`, v.Address)
-	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"phone":`, &v.Phone, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"tax_id":`, &v.TaxID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"email":`, v.Email)
+	codec2.EncodeString(e, `,"name":`, v.Name)
+	codec2.EncodeString(e, `,"phone":`, v.Phone)
+	codec2.EncodeString(e, `,"tax_id":`, v.TaxID)
 	e.Close(start)
 }
 
@@ -1341,12 +1343,12 @@ func encodeStripeAddress(e *codec2.Encoder, key string, v *stripe.Address) {
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"city":`, &v.City, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"line1":`, &v.Line1, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"line2":`, &v.Line2, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"postal_code":`, &v.PostalCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"state":`, &v.State, codec2.EncodeString)
+	codec2.EncodeString(e, `,"city":`, v.City)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	codec2.EncodeString(e, `,"line1":`, v.Line1)
+	codec2.EncodeString(e, `,"line2":`, v.Line2)
+	codec2.EncodeString(e, `,"postal_code":`, v.PostalCode)
+	codec2.EncodeString(e, `,"state":`, v.State)
 	e.Close(start)
 }
 
@@ -1377,8 +1379,12 @@ func encodeStripeChargeFraudDetails(e *codec2.Encoder, key string, v *stripe.Cha
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"stripe_report":`, v.StripeReport, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"user_report":`, v.UserReport, codec2.EncodeString)
+	if v.StripeReport != nil {
+		e.String(`,"stripe_report":`, *v.StripeReport)
+	}
+	if v.UserReport != nil {
+		e.String(`,"user_report":`, *v.UserReport)
+	}
 	e.Close(start)
 }
 
@@ -1397,12 +1403,20 @@ func decodeStripeChargeFraudDetails(d *codec2.Decoder, v *stripe.ChargeFraudDeta
 
 func encodeStripeLevel3(e *codec2.Encoder, key string, v *stripe.Level3) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"customer_reference":`, v.CustomerReference, codec2.EncodeString)
+	if v.CustomerReference != nil {
+		e.String(`,"customer_reference":`, *v.CustomerReference)
+	}
 	codec2.EncodeSlice(e, `,"line_items":`, &v.LineItems, encodeStripeLevel3LineItems)
 	e.String(`,"merchant_reference":`, v.MerchantReference)
-	codec2.EncodePresent(e, `,"shipping_address_zip":`, v.ShippingAddressZip, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"shipping_amount":`, v.ShippingAmount, codec2.EncodeInt)
-	codec2.EncodePresent(e, `,"shipping_from_zip":`, v.ShippingFromZip, codec2.EncodeString)
+	if v.ShippingAddressZip != nil {
+		e.String(`,"shipping_address_zip":`, *v.ShippingAddressZip)
+	}
+	if v.ShippingAmount != nil {
+		e.Int(`,"shipping_amount":`, *v.ShippingAmount)
+	}
+	if v.ShippingFromZip != nil {
+		e.String(`,"shipping_from_zip":`, *v.ShippingFromZip)
+	}
 	e.Close(start)
 }
 
@@ -1429,12 +1443,12 @@ func decodeStripeLevel3(d *codec2.Decoder, v *stripe.Level3) {
 
 func encodeStripeLevel3LineItems(e *codec2.Encoder, key string, v *stripe.Level3LineItems) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"discount_amount":`, &v.DiscountAmount, codec2.EncodeInt)
+	codec2.EncodeInt(e, `,"discount_amount":`, v.DiscountAmount)
 	e.String(`,"product_code":`, v.ProductCode)
 	e.String(`,"product_description":`, v.ProductDescription)
-	codec2.EncodePointer(e, `,"quantity":`, &v.Quantity, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"tax_amount":`, &v.TaxAmount, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"unit_cost":`, &v.UnitCost, codec2.EncodeInt)
+	codec2.EncodeInt(e, `,"quantity":`, v.Quantity)
+	codec2.EncodeInt(e, `,"tax_amount":`, v.TaxAmount)
+	codec2.EncodeInt(e, `,"unit_cost":`, v.UnitCost)
 	e.Close(start)
 }
 
@@ -1465,17 +1479,21 @@ func encodeStripeChargeOutcome(e *codec2.Encoder, key string, v *stripe.ChargeOu
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"advice_code":`, &v.AdviceCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network_advice_code":`, &v.NetworkAdviceCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network_status":`, &v.NetworkStatus, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"risk_level":`, v.RiskLevel, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"risk_score":`, v.RiskScore, codec2.EncodeInt)
+	codec2.EncodeString(e, `,"advice_code":`, v.AdviceCode)
+	codec2.EncodeString(e, `,"network_advice_code":`, v.NetworkAdviceCode)
+	codec2.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec2.EncodeString(e, `,"network_status":`, v.NetworkStatus)
+	codec2.EncodeString(e, `,"reason":`, v.Reason)
+	if v.RiskLevel != nil {
+		e.String(`,"risk_level":`, *v.RiskLevel)
+	}
+	if v.RiskScore != nil {
+		e.Int(`,"risk_score":`, *v.RiskScore)
+	}
 	if !v.Rule.IsZero() {
 		v.Rule.EncodeJSON(e, `,"rule":`)
 	}
-	codec2.EncodePointer(e, `,"seller_message":`, &v.SellerMessage, codec2.EncodeString)
+	codec2.EncodeString(e, `,"seller_message":`, v.SellerMessage)
 	e.String(`,"type":`, v.Type)
 	e.Close(start)
 }
@@ -1756,10 +1774,10 @@ func decodeStripePaymentMethodDetails(d *codec2.Decoder, v *stripe.PaymentMethod
 
 func encodeStripePaymentMethodDetailsAchCreditTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAchCreditTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"account_number":`, &v.AccountNumber, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"swift_code":`, &v.SwiftCode, codec2.EncodeString)
+	codec2.EncodeString(e, `,"account_number":`, v.AccountNumber)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
+	codec2.EncodeString(e, `,"swift_code":`, v.SwiftCode)
 	e.Close(start)
 }
 
@@ -1782,12 +1800,12 @@ func decodeStripePaymentMethodDetailsAchCreditTransfer(d *codec2.Decoder, v *str
 
 func encodeStripePaymentMethodDetailsAchDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAchDebit) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
+	codec2.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	codec2.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -1814,13 +1832,17 @@ func decodeStripePaymentMethodDetailsAchDebit(d *codec2.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsAcssDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAcssDebit) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"institution_number":`, &v.InstitutionNumber, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transit_number":`, &v.TransitNumber, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"institution_number":`, v.InstitutionNumber)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec2.EncodeString(e, `,"transit_number":`, v.TransitNumber)
 	e.Close(start)
 }
 
@@ -1849,9 +1871,13 @@ func decodeStripePaymentMethodDetailsAcssDebit(d *codec2.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsAffirm(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAffirm) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1872,8 +1898,8 @@ func decodeStripePaymentMethodDetailsAffirm(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsAfterpayClearpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAfterpayClearpay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"order_id":`, &v.OrderID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodeString(e, `,"order_id":`, v.OrderID)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -1892,9 +1918,11 @@ func decodeStripePaymentMethodDetailsAfterpayClearpay(d *codec2.Decoder, v *stri
 
 func encodeStripePaymentMethodDetailsAlipay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAlipay) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"buyer_id":`, v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	if v.BuyerID != nil {
+		e.String(`,"buyer_id":`, *v.BuyerID)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1916,7 +1944,7 @@ func decodeStripePaymentMethodDetailsAlipay(d *codec2.Decoder, v *stripe.Payment
 func encodeStripePaymentMethodDetailsAlma(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAlma) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"installments":`, v.Installments, encodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallments)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1953,7 +1981,7 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsAlmaDetailsResourceInstallment
 func encodeStripePaymentMethodDetailsAmazonPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAmazonPay) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -1973,7 +2001,7 @@ func decodeStripePaymentMethodDetailsAmazonPay(d *codec2.Decoder, v *stripe.Paym
 func encodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encoder, key string, v *stripe.AmazonPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
+	codec2.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -1992,13 +2020,13 @@ func decodeStripeAmazonPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decode
 
 func encodeStripePaymentMethodDetailsPassthroughCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPassthroughCard) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
 	payload.EncodePresent(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	codec2.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec2.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec2.EncodeString(e, `,"funding":`, v.Funding)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -2027,11 +2055,15 @@ func decodeStripePaymentMethodDetailsPassthroughCard(d *codec2.Decoder, v *strip
 
 func encodeStripePaymentMethodDetailsAuBecsDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsAuBecsDebit) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -2056,11 +2088,13 @@ func decodeStripePaymentMethodDetailsAuBecsDebit(d *codec2.Decoder, v *stripe.Pa
 
 func encodeStripePaymentMethodDetailsBacsDebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBacsDebit) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"sort_code":`, &v.SortCode, codec2.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	codec2.EncodeString(e, `,"mandate":`, v.Mandate)
+	codec2.EncodeString(e, `,"sort_code":`, v.SortCode)
 	e.Close(start)
 }
 
@@ -2085,14 +2119,14 @@ func decodeStripePaymentMethodDetailsBacsDebit(d *codec2.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsBancontact(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBancontact) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec2.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2123,7 +2157,7 @@ func decodeStripePaymentMethodDetailsBancontact(d *codec2.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsBillie(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBillie) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2140,8 +2174,8 @@ func decodeStripePaymentMethodDetailsBillie(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsBizum(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBizum) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2160,7 +2194,7 @@ func decodeStripePaymentMethodDetailsBizum(d *codec2.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsBlik(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsBlik) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
 	e.Close(start)
 }
 
@@ -2194,36 +2228,38 @@ func decodeStripePaymentMethodDetailsBoleto(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCard) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
+	codec2.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
 	payload.EncodePresent(e, `,"amount_requested":`, &v.AmountRequested, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec2.EncodeInt)
+	codec2.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
 	encodeStripePaymentMethodDetailsCardChecks(e, `,"checks":`, v.Checks)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodeString(e, `,"country":`, v.Country)
 	codec2.EncodePresent(e, `,"decremental_authorization":`, v.DecrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesDecrementalAuthorizationDecrementalAuthorization)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
 	codec2.EncodePresent(e, `,"extended_authorization":`, v.ExtendedAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesExtendedAuthorizationExtendedAuthorization)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
+	codec2.EncodeString(e, `,"funding":`, v.Funding)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	codec2.EncodePresent(e, `,"incremental_authorization":`, v.IncrementalAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesIncrementalAuthorizationIncrementalAuthorization)
 	encodeStripePaymentMethodDetailsCardInstallments(e, `,"installments":`, v.Installments)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	codec2.EncodeString(e, `,"mandate":`, v.Mandate)
 	payload.EncodePresent(e, `,"moto":`, &v.Moto, codec2.EncodeBool)
 	codec2.EncodePresent(e, `,"multicapture":`, v.Multicapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceMulticapture)
-	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
+	codec2.EncodeString(e, `,"network":`, v.Network)
 	payload.EncodePresent(e, `,"network_token":`, &v.NetworkToken, encodeStripePaymentMethodDetailsCardNetworkToken)
-	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec2.EncodePresent(e, `,"overcapture":`, v.Overcapture, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesOvercaptureOvercapture)
 	codec2.EncodePresent(e, `,"partial_authorization":`, v.PartialAuthorization, encodeStripePaymentFlowsPrivatePaymentMethodsCardDetailsAPIResourceEnterpriseFeaturesPartialAuthorizationPartialAuthorization)
-	codec2.EncodePointer(e, `,"regulated_status":`, &v.RegulatedStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"regulated_status":`, v.RegulatedStatus)
 	encodeStripeThreeDSecureDetailsCharge(e, `,"three_d_secure":`, v.ThreeDSecure)
-	codec2.EncodePointer(e, `,"transaction_link_id":`, &v.TransactionLinkID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_link_id":`, v.TransactionLinkID)
 	encodeStripePaymentMethodDetailsCardWallet(e, `,"wallet":`, v.Wallet)
 	e.Close(start)
 }
@@ -2305,9 +2341,9 @@ func encodeStripePaymentMethodDetailsCardChecks(e *codec2.Encoder, key string, v
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"address_line1_check":`, &v.AddressLine1Check, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"address_postal_code_check":`, &v.AddressPostalCodeCheck, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"cvc_check":`, &v.CVCCheck, codec2.EncodeString)
+	codec2.EncodeString(e, `,"address_line1_check":`, v.AddressLine1Check)
+	codec2.EncodeString(e, `,"address_postal_code_check":`, v.AddressPostalCodeCheck)
+	codec2.EncodeString(e, `,"cvc_check":`, v.CVCCheck)
 	e.Close(start)
 }
 
@@ -2404,8 +2440,8 @@ func encodeStripePaymentMethodDetailsCardInstallmentsPlan(e *codec2.Encoder, key
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"count":`, &v.Count, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"interval":`, &v.Interval, codec2.EncodeString)
+	codec2.EncodeInt(e, `,"count":`, v.Count)
+	codec2.EncodeString(e, `,"interval":`, v.Interval)
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -2502,14 +2538,16 @@ func encodeStripeThreeDSecureDetailsCharge(e *codec2.Encoder, key string, v *str
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"authentication_flow":`, &v.AuthenticationFlow, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"electronic_commerce_indicator":`, &v.ElectronicCommerceIndicator, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"exemption_indicator":`, &v.ExemptionIndicator, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"exemption_indicator_applied":`, v.ExemptionIndicatorApplied, codec2.EncodeBool)
-	codec2.EncodePointer(e, `,"result":`, &v.Result, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"result_reason":`, &v.ResultReason, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"version":`, &v.Version, codec2.EncodeString)
+	codec2.EncodeString(e, `,"authentication_flow":`, v.AuthenticationFlow)
+	codec2.EncodeString(e, `,"electronic_commerce_indicator":`, v.ElectronicCommerceIndicator)
+	codec2.EncodeString(e, `,"exemption_indicator":`, v.ExemptionIndicator)
+	if v.ExemptionIndicatorApplied != nil {
+		e.Bool(`,"exemption_indicator_applied":`, *v.ExemptionIndicatorApplied)
+	}
+	codec2.EncodeString(e, `,"result":`, v.Result)
+	codec2.EncodeString(e, `,"result_reason":`, v.ResultReason)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec2.EncodeString(e, `,"version":`, v.Version)
 	e.Close(start)
 }
 
@@ -2550,7 +2588,7 @@ func encodeStripePaymentMethodDetailsCardWallet(e *codec2.Encoder, key string, v
 	if len(v.ApplePay) != 0 {
 		codec2.EncodeRaw(e, `,"apple_pay":`, &v.ApplePay)
 	}
-	codec2.EncodePointer(e, `,"dynamic_last4":`, &v.DynamicLast4, codec2.EncodeString)
+	codec2.EncodeString(e, `,"dynamic_last4":`, v.DynamicLast4)
 	if len(v.GooglePay) != 0 {
 		codec2.EncodeRaw(e, `,"google_pay":`, &v.GooglePay)
 	}
@@ -2593,7 +2631,7 @@ func decodeStripePaymentMethodDetailsCardWallet(d *codec2.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsCardWalletLink(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletLink) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"funding_source_group":`, &v.FundingSourceGroup, codec2.EncodeString)
+	codec2.EncodeString(e, `,"funding_source_group":`, v.FundingSourceGroup)
 	e.Close(start)
 }
 
@@ -2611,8 +2649,8 @@ func decodeStripePaymentMethodDetailsCardWalletLink(d *codec2.Decoder, v *stripe
 func encodeStripePaymentMethodDetailsCardWalletMasterpass(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletMasterpass) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
+	codec2.EncodeString(e, `,"email":`, v.Email)
+	codec2.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -2637,8 +2675,8 @@ func decodeStripePaymentMethodDetailsCardWalletMasterpass(d *codec2.Decoder, v *
 func encodeStripePaymentMethodDetailsCardWalletVisaCheckout(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardWalletVisaCheckout) {
 	start := e.Open(key)
 	encodeStripeAddress(e, `,"billing_address":`, v.BillingAddress)
-	codec2.EncodePointer(e, `,"email":`, &v.Email, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"name":`, &v.Name, codec2.EncodeString)
+	codec2.EncodeString(e, `,"email":`, v.Email)
+	codec2.EncodeString(e, `,"name":`, v.Name)
 	encodeStripeAddress(e, `,"shipping_address":`, v.ShippingAddress)
 	e.Close(start)
 }
@@ -2662,31 +2700,37 @@ func decodeStripePaymentMethodDetailsCardWalletVisaCheckout(d *codec2.Decoder, v
 
 func encodeStripePaymentMethodDetailsCardPresent(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCardPresent) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"amount_authorized":`, &v.AmountAuthorized, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"brand_product":`, &v.BrandProduct, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"capture_before":`, v.CaptureBefore, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodeInt(e, `,"amount_authorized":`, v.AmountAuthorized)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
+	codec2.EncodeString(e, `,"brand_product":`, v.BrandProduct)
+	if v.CaptureBefore != nil {
+		e.Int(`,"capture_before":`, int64(*v.CaptureBefore))
+	}
+	codec2.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec2.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
+	codec2.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"funding":`, v.Funding)
+	codec2.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	e.Bool(`,"incremental_authorization_supported":`, v.IncrementalAuthorizationSupported)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec2.EncodeString(e, `,"network":`, v.Network)
+	codec2.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	encodeStripePaymentMethodDetailsCardPresentOffline(e, `,"offline":`, v.Offline)
 	e.Bool(`,"overcapture_supported":`, v.OvercaptureSupported)
 	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
+	codec2.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsCardPresentReceipt(e, `,"receipt":`, v.Receipt)
 	codec2.EncodePresent(e, `,"wallet":`, v.Wallet, encodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet)
 	e.Close(start)
@@ -2761,8 +2805,8 @@ func encodeStripePaymentMethodDetailsCardPresentOffline(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"stored_at":`, &v.StoredAt, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
+	codec2.EncodeInt(e, `,"stored_at":`, v.StoredAt)
+	codec2.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -2785,15 +2829,17 @@ func encodeStripePaymentMethodDetailsCardPresentReceipt(e *codec2.Encoder, key s
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"account_type":`, v.AccountType, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec2.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec2.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec2.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec2.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec2.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec2.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec2.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec2.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -2843,9 +2889,9 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsCardPresentCommonWallet(d *cod
 
 func encodeStripePaymentMethodDetailsCashapp(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCashapp) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"cashtag":`, &v.Cashtag, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"cashtag":`, v.Cashtag)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2866,10 +2912,18 @@ func decodeStripePaymentMethodDetailsCashapp(d *codec2.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsCrypto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsCrypto) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"buyer_address":`, v.BuyerAddress, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"network":`, v.Network, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"token_currency":`, v.TokenCurrency, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"transaction_hash":`, v.TransactionHash, codec2.EncodeString)
+	if v.BuyerAddress != nil {
+		e.String(`,"buyer_address":`, *v.BuyerAddress)
+	}
+	if v.Network != nil {
+		e.String(`,"network":`, string(*v.Network))
+	}
+	if v.TokenCurrency != nil {
+		e.String(`,"token_currency":`, string(*v.TokenCurrency))
+	}
+	if v.TransactionHash != nil {
+		e.String(`,"transaction_hash":`, *v.TransactionHash)
+	}
 	e.Close(start)
 }
 
@@ -2892,8 +2946,8 @@ func decodeStripePaymentMethodDetailsCrypto(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsEps(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsEps) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank":`, v.Bank)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2912,9 +2966,9 @@ func decodeStripePaymentMethodDetailsEps(d *codec2.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsFpx(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsFpx) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
+	codec2.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
 	e.String(`,"bank":`, string(v.Bank))
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2935,10 +2989,10 @@ func decodeStripePaymentMethodDetailsFpx(d *codec2.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsGiropay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsGiropay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"bic":`, v.BIC)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -2961,7 +3015,7 @@ func decodeStripePaymentMethodDetailsGiropay(d *codec2.Decoder, v *stripe.Paymen
 
 func encodeStripePaymentMethodDetailsGrabpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsGrabpay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -2980,9 +3034,15 @@ func encodeStripePaymentMethodDetailsIDBankTransfer(e *codec2.Encoder, key strin
 	start := e.Open(key)
 	e.String(`,"account_number":`, v.AccountNumber)
 	e.String(`,"bank":`, string(v.Bank))
-	codec2.EncodePresent(e, `,"bank_code":`, v.BankCode, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"bank_name":`, v.BankName, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"display_name":`, v.DisplayName, codec2.EncodeString)
+	if v.BankCode != nil {
+		e.String(`,"bank_code":`, *v.BankCode)
+	}
+	if v.BankName != nil {
+		e.String(`,"bank_name":`, *v.BankName)
+	}
+	if v.DisplayName != nil {
+		e.String(`,"display_name":`, *v.DisplayName)
+	}
 	e.Close(start)
 }
 
@@ -3007,13 +3067,13 @@ func decodeStripePaymentMethodDetailsIDBankTransfer(d *codec2.Decoder, v *stripe
 
 func encodeStripePaymentMethodDetailsIdeal(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsIdeal) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank":`, v.Bank)
+	codec2.EncodeString(e, `,"bic":`, v.BIC)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3042,25 +3102,29 @@ func decodeStripePaymentMethodDetailsIdeal(d *codec2.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsInteracPresent(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsInteracPresent) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"cardholder_name":`, &v.CardholderName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
+	codec2.EncodeString(e, `,"cardholder_name":`, v.CardholderName)
+	codec2.EncodeString(e, `,"country":`, v.Country)
 	payload.EncodePresent(e, `,"description":`, &v.Description, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"emv_auth_data":`, &v.EmvAuthData, codec2.EncodeString)
+	codec2.EncodeString(e, `,"emv_auth_data":`, v.EmvAuthData)
 	e.Int(`,"exp_month":`, v.ExpMonth)
 	e.Int(`,"exp_year":`, v.ExpYear)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"funding":`, &v.Funding, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"generated_card":`, &v.GeneratedCard, codec2.EncodeString)
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"funding":`, v.Funding)
+	codec2.EncodeString(e, `,"generated_card":`, v.GeneratedCard)
 	payload.EncodePresent(e, `,"iin":`, &v.Iin, codec2.EncodeString)
 	payload.EncodePresent(e, `,"issuer":`, &v.Issuer, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network":`, &v.Network, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"network_transaction_id":`, &v.NetworkTransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	codec2.EncodeString(e, `,"network":`, v.Network)
+	codec2.EncodeString(e, `,"network_transaction_id":`, v.NetworkTransactionID)
 	codec2.EncodeSlice(e, `,"preferred_locales":`, &v.PreferredLocales, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"read_method":`, &v.ReadMethod, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
+	codec2.EncodeString(e, `,"read_method":`, v.ReadMethod)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	encodeStripePaymentMethodDetailsInteracPresentReceipt(e, `,"receipt":`, v.Receipt)
 	e.Close(start)
 }
@@ -3120,15 +3184,17 @@ func encodeStripePaymentMethodDetailsInteracPresentReceipt(e *codec2.Encoder, ke
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"account_type":`, v.AccountType, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"application_cryptogram":`, &v.ApplicationCryptogram, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"application_preferred_name":`, &v.ApplicationPreferredName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"authorization_code":`, &v.AuthorizationCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"authorization_response_code":`, &v.AuthorizationResponseCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"cardholder_verification_method":`, &v.CardholderVerificationMethod, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"dedicated_file_name":`, &v.DedicatedFileName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"terminal_verification_results":`, &v.TerminalVerificationResults, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_status_information":`, &v.TransactionStatusInformation, codec2.EncodeString)
+	if v.AccountType != nil {
+		e.String(`,"account_type":`, string(*v.AccountType))
+	}
+	codec2.EncodeString(e, `,"application_cryptogram":`, v.ApplicationCryptogram)
+	codec2.EncodeString(e, `,"application_preferred_name":`, v.ApplicationPreferredName)
+	codec2.EncodeString(e, `,"authorization_code":`, v.AuthorizationCode)
+	codec2.EncodeString(e, `,"authorization_response_code":`, v.AuthorizationResponseCode)
+	codec2.EncodeString(e, `,"cardholder_verification_method":`, v.CardholderVerificationMethod)
+	codec2.EncodeString(e, `,"dedicated_file_name":`, v.DedicatedFileName)
+	codec2.EncodeString(e, `,"terminal_verification_results":`, v.TerminalVerificationResults)
+	codec2.EncodeString(e, `,"transaction_status_information":`, v.TransactionStatusInformation)
 	e.Close(start)
 }
 
@@ -3161,8 +3227,8 @@ func decodeStripePaymentMethodDetailsInteracPresentReceipt(d *codec2.Decoder, v 
 
 func encodeStripePaymentMethodDetailsKakaoPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKakaoPay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3181,11 +3247,15 @@ func decodeStripePaymentMethodDetailsKakaoPay(d *codec2.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsKlarna(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKlarna) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
 	encodeStripeKlarnaPayerDetails(e, `,"payer_details":`, v.PayerDetails)
-	codec2.EncodePointer(e, `,"payment_method_category":`, &v.PaymentMethodCategory, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"preferred_locale":`, &v.PreferredLocale, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
+	codec2.EncodeString(e, `,"payment_method_category":`, v.PaymentMethodCategory)
+	codec2.EncodeString(e, `,"preferred_locale":`, v.PreferredLocale)
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
 	e.Close(start)
 }
 
@@ -3235,7 +3305,7 @@ func encodeStripeKlarnaAddress(e *codec2.Encoder, key string, v *stripe.KlarnaAd
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodeString(e, `,"country":`, v.Country)
 	e.Close(start)
 }
 
@@ -3273,7 +3343,7 @@ func encodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(e 
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"chain":`, &v.Chain, codec2.EncodeString)
+	codec2.EncodeString(e, `,"chain":`, v.Chain)
 	e.Close(start)
 }
 
@@ -3290,10 +3360,10 @@ func decodeStripePaymentFlowsPrivatePaymentMethodsKonbiniDetailsResourceStore(d 
 
 func encodeStripePaymentMethodDetailsKrCard(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsKrCard) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3316,8 +3386,10 @@ func decodeStripePaymentMethodDetailsKrCard(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsLink(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsLink) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"funding_source_group":`, v.FundingSourceGroup, codec2.EncodeString)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	if v.FundingSourceGroup != nil {
+		e.String(`,"funding_source_group":`, *v.FundingSourceGroup)
+	}
 	e.Close(start)
 }
 
@@ -3357,11 +3429,11 @@ func encodeStripeInternalCard(e *codec2.Encoder, key string, v *stripe.InternalC
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"brand":`, &v.Brand, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"exp_month":`, &v.ExpMonth, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"exp_year":`, &v.ExpYear, codec2.EncodeInt)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodeString(e, `,"brand":`, v.Brand)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	codec2.EncodeInt(e, `,"exp_month":`, v.ExpMonth)
+	codec2.EncodeInt(e, `,"exp_year":`, v.ExpYear)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
 	e.Close(start)
 }
 
@@ -3386,8 +3458,8 @@ func decodeStripeInternalCard(d *codec2.Decoder, v *stripe.InternalCard) {
 
 func encodeStripePaymentMethodDetailsMultibanco(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsMultibanco) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"entity":`, &v.Entity, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodeString(e, `,"entity":`, v.Entity)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3406,8 +3478,8 @@ func decodeStripePaymentMethodDetailsMultibanco(d *codec2.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsNaverPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsNaverPay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3426,13 +3498,15 @@ func decodeStripePaymentMethodDetailsNaverPay(d *codec2.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsNzBankAccount(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsNzBankAccount) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"account_holder_name":`, &v.AccountHolderName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"account_holder_name":`, v.AccountHolderName)
 	e.String(`,"bank_code":`, v.BankCode)
 	e.String(`,"bank_name":`, v.BankName)
 	e.String(`,"branch_code":`, v.BranchCode)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
 	e.String(`,"last4":`, v.Last4)
-	codec2.EncodePointer(e, `,"suffix":`, &v.Suffix, codec2.EncodeString)
+	codec2.EncodeString(e, `,"suffix":`, v.Suffix)
 	e.Close(start)
 }
 
@@ -3461,7 +3535,7 @@ func decodeStripePaymentMethodDetailsNzBankAccount(d *codec2.Decoder, v *stripe.
 
 func encodeStripePaymentMethodDetailsOxxo(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsOxxo) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"number":`, &v.Number, codec2.EncodeString)
+	codec2.EncodeString(e, `,"number":`, v.Number)
 	e.Close(start)
 }
 
@@ -3478,9 +3552,9 @@ func decodeStripePaymentMethodDetailsOxxo(d *codec2.Decoder, v *stripe.PaymentMe
 
 func encodeStripePaymentMethodDetailsP24(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsP24) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank":`, &v.Bank, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank":`, v.Bank)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3501,8 +3575,8 @@ func decodeStripePaymentMethodDetailsP24(d *codec2.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsPayco(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPayco) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3521,9 +3595,13 @@ func decodeStripePaymentMethodDetailsPayco(d *codec2.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsPaynow(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPaynow) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3544,13 +3622,13 @@ func decodeStripePaymentMethodDetailsPaynow(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsPaypal(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPaypal) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"payer_email":`, &v.PayerEmail, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"payer_id":`, &v.PayerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"payer_name":`, &v.PayerName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	codec2.EncodeString(e, `,"payer_email":`, v.PayerEmail)
+	codec2.EncodeString(e, `,"payer_id":`, v.PayerID)
+	codec2.EncodeString(e, `,"payer_name":`, v.PayerName)
 	encodeStripePaypalSellerProtection(e, `,"seller_protection":`, v.SellerProtection)
 	payload.EncodePresent(e, `,"shipping":`, &v.Shipping, encodeStripeAddress)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	payload.EncodePresent(e, `,"verified_address":`, &v.VerifiedAddress, encodeStripeAddress)
 	payload.EncodePresent(e, `,"verified_email":`, &v.VerifiedEmail, codec2.EncodeString)
 	payload.EncodePresent(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
@@ -3612,10 +3690,12 @@ func decodeStripePaypalSellerProtection(d *codec2.Decoder, v *stripe.PaypalSelle
 
 func encodeStripePaymentMethodDetailsPayto(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPayto) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bsb_number":`, &v.BsbNumber, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"pay_id":`, &v.PayID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bsb_number":`, v.BsbNumber)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
+	codec2.EncodeString(e, `,"pay_id":`, v.PayID)
 	e.Close(start)
 }
 
@@ -3640,7 +3720,9 @@ func encodeStripePaymentMethodDetailsPix(e *codec2.Encoder, key string, v *strip
 	start := e.Open(key)
 	payload.EncodePresent(e, `,"bank_transaction_id":`, &v.BankTransactionID, codec2.EncodeString)
 	payload.EncodePresent(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -3661,7 +3743,7 @@ func decodeStripePaymentMethodDetailsPix(d *codec2.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsPromptpay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsPromptpay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -3678,7 +3760,7 @@ func decodeStripePaymentMethodDetailsPromptpay(d *codec2.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsRechnung(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsRechnung) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"payment_portal_url":`, &v.PaymentPortalURL, codec2.EncodeString)
+	codec2.EncodeString(e, `,"payment_portal_url":`, v.PaymentPortalURL)
 	e.Close(start)
 }
 
@@ -3696,7 +3778,7 @@ func decodeStripePaymentMethodDetailsRechnung(d *codec2.Decoder, v *stripe.Payme
 func encodeStripePaymentMethodDetailsRevolutPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsRevolutPay) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"funding":`, v.Funding, encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3716,7 +3798,7 @@ func decodeStripePaymentMethodDetailsRevolutPay(d *codec2.Decoder, v *stripe.Pay
 func encodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(e *codec2.Encoder, key string, v *stripe.RevolutPayUnderlyingPaymentMethodFundingDetails) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"card":`, v.Card, encodeStripePaymentMethodDetailsPassthroughCard)
-	codec2.EncodePointer(e, `,"type":`, &v.Type, codec2.EncodeString)
+	codec2.EncodeString(e, `,"type":`, v.Type)
 	e.Close(start)
 }
 
@@ -3735,8 +3817,8 @@ func decodeStripeRevolutPayUnderlyingPaymentMethodFundingDetails(d *codec2.Decod
 
 func encodeStripePaymentMethodDetailsSamsungPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSamsungPay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"buyer_id":`, &v.BuyerID, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"buyer_id":`, v.BuyerID)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3755,7 +3837,7 @@ func decodeStripePaymentMethodDetailsSamsungPay(d *codec2.Decoder, v *stripe.Pay
 
 func encodeStripePaymentMethodDetailsSatispay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSatispay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3772,7 +3854,7 @@ func decodeStripePaymentMethodDetailsSatispay(d *codec2.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsScalapay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsScalapay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3789,9 +3871,9 @@ func decodeStripePaymentMethodDetailsScalapay(d *codec2.Decoder, v *stripe.Payme
 
 func encodeStripePaymentMethodDetailsSEPACreditTransfer(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSEPACreditTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"iban":`, &v.IBAN, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"bic":`, v.BIC)
+	codec2.EncodeString(e, `,"iban":`, v.IBAN)
 	e.Close(start)
 }
 
@@ -3812,13 +3894,15 @@ func decodeStripePaymentMethodDetailsSEPACreditTransfer(d *codec2.Decoder, v *st
 
 func encodeStripePaymentMethodDetailsSEPADebit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSEPADebit) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"branch_code":`, &v.BranchCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"mandate":`, &v.Mandate, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec2.EncodeString(e, `,"branch_code":`, v.BranchCode)
+	codec2.EncodeString(e, `,"country":`, v.Country)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
+	codec2.EncodeString(e, `,"mandate":`, v.Mandate)
 	e.Close(start)
 }
 
@@ -3847,15 +3931,15 @@ func decodeStripePaymentMethodDetailsSEPADebit(d *codec2.Decoder, v *stripe.Paym
 
 func encodeStripePaymentMethodDetailsSofort(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSofort) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"bank_code":`, &v.BankCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bic":`, &v.BIC, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"country":`, &v.Country, codec2.EncodeString)
+	codec2.EncodeString(e, `,"bank_code":`, v.BankCode)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	codec2.EncodeString(e, `,"bic":`, v.BIC)
+	codec2.EncodeString(e, `,"country":`, v.Country)
 	v.GeneratedSEPADebit.EncodeJSON(e, `,"generated_sepa_debit":`)
 	v.GeneratedSEPADebitMandate.EncodeJSON(e, `,"generated_sepa_debit_mandate":`)
-	codec2.EncodePointer(e, `,"iban_last4":`, &v.IBANLast4, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"preferred_language":`, &v.PreferredLanguage, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_name":`, &v.VerifiedName, codec2.EncodeString)
+	codec2.EncodeString(e, `,"iban_last4":`, v.IBANLast4)
+	codec2.EncodeString(e, `,"preferred_language":`, v.PreferredLanguage)
+	codec2.EncodeString(e, `,"verified_name":`, v.VerifiedName)
 	e.Close(start)
 }
 
@@ -3905,7 +3989,7 @@ func decodeStripePaymentMethodDetailsStripeBalance(d *codec2.Decoder, v *stripe.
 
 func encodeStripePaymentMethodDetailsSunbit(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSunbit) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -3922,9 +4006,9 @@ func decodeStripePaymentMethodDetailsSunbit(d *codec2.Decoder, v *stripe.Payment
 
 func encodeStripePaymentMethodDetailsSwish(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsSwish) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"verified_phone_last4":`, &v.VerifiedPhoneLast4, codec2.EncodeString)
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec2.EncodeString(e, `,"verified_phone_last4":`, v.VerifiedPhoneLast4)
 	e.Close(start)
 }
 
@@ -3945,7 +4029,9 @@ func decodeStripePaymentMethodDetailsSwish(d *codec2.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsTwint(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsTwint) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"mandate":`, v.Mandate, codec2.EncodeString)
+	if v.Mandate != nil {
+		e.String(`,"mandate":`, *v.Mandate)
+	}
 	e.Close(start)
 }
 
@@ -3962,7 +4048,7 @@ func decodeStripePaymentMethodDetailsTwint(d *codec2.Decoder, v *stripe.PaymentM
 
 func encodeStripePaymentMethodDetailsUpi(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsUpi) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"vpa":`, &v.Vpa, codec2.EncodeString)
+	codec2.EncodeString(e, `,"vpa":`, v.Vpa)
 	e.Close(start)
 }
 
@@ -3979,17 +4065,19 @@ func decodeStripePaymentMethodDetailsUpi(d *codec2.Decoder, v *stripe.PaymentMet
 
 func encodeStripePaymentMethodDetailsUsBankAccount(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsUsBankAccount) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"account_holder_type":`, &v.AccountHolderType, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"account_type":`, &v.AccountType, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"bank_name":`, &v.BankName, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"expected_debit_date":`, v.ExpectedDebitDate, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"last4":`, &v.Last4, codec2.EncodeString)
+	codec2.EncodeString(e, `,"account_holder_type":`, v.AccountHolderType)
+	codec2.EncodeString(e, `,"account_type":`, v.AccountType)
+	codec2.EncodeString(e, `,"bank_name":`, v.BankName)
+	if v.ExpectedDebitDate != nil {
+		e.String(`,"expected_debit_date":`, *v.ExpectedDebitDate)
+	}
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	codec2.EncodeString(e, `,"last4":`, v.Last4)
 	if !v.Mandate.IsZero() {
 		v.Mandate.EncodeJSON(e, `,"mandate":`)
 	}
-	codec2.EncodePointer(e, `,"payment_reference":`, &v.PaymentReference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"routing_number":`, &v.RoutingNumber, codec2.EncodeString)
+	codec2.EncodeString(e, `,"payment_reference":`, v.PaymentReference)
+	codec2.EncodeString(e, `,"routing_number":`, v.RoutingNumber)
 	e.Close(start)
 }
 
@@ -4022,10 +4110,14 @@ func decodeStripePaymentMethodDetailsUsBankAccount(d *codec2.Decoder, v *stripe.
 
 func encodeStripePaymentMethodDetailsWechatPay(e *codec2.Encoder, key string, v *stripe.PaymentMethodDetailsWechatPay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"fingerprint":`, &v.Fingerprint, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"location":`, v.Location, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reader":`, v.Reader, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"transaction_id":`, &v.TransactionID, codec2.EncodeString)
+	codec2.EncodeString(e, `,"fingerprint":`, v.Fingerprint)
+	if v.Location != nil {
+		e.String(`,"location":`, *v.Location)
+	}
+	if v.Reader != nil {
+		e.String(`,"reader":`, *v.Reader)
+	}
+	codec2.EncodeString(e, `,"transaction_id":`, v.TransactionID)
 	e.Close(start)
 }
 
@@ -4068,7 +4160,9 @@ func decodeStripePaymentFlowsPaymentIntentPresentmentDetails(d *codec2.Decoder, 
 
 func encodeStripeRadarRadarOptions(e *codec2.Encoder, key string, v *stripe.RadarRadarOptions) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"session":`, v.Session, codec2.EncodeString)
+	if v.Session != nil {
+		e.String(`,"session":`, *v.Session)
+	}
 	e.Close(start)
 }
 
@@ -4134,26 +4228,34 @@ func encodeStripeRefund(e *codec2.Encoder, key string, v *stripe.Refund) {
 	e.Int(`,"created":`, int64(v.Created))
 	e.String(`,"currency":`, v.Currency)
 	v.Customer.EncodeJSON(e, `,"customer":`)
-	codec2.EncodePointer(e, `,"customer_account":`, &v.CustomerAccount, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"description":`, v.Description, codec2.EncodeString)
+	codec2.EncodeString(e, `,"customer_account":`, v.CustomerAccount)
+	if v.Description != nil {
+		e.String(`,"description":`, *v.Description)
+	}
 	codec2.EncodePresent(e, `,"destination_details":`, v.DestinationDetails, encodeStripeRefundDestinationDetails)
 	if !v.FailureBalanceTransaction.IsZero() {
 		v.FailureBalanceTransaction.EncodeJSON(e, `,"failure_balance_transaction":`)
 	}
-	codec2.EncodePresent(e, `,"failure_reason":`, v.FailureReason, codec2.EncodeString)
+	if v.FailureReason != nil {
+		e.String(`,"failure_reason":`, *v.FailureReason)
+	}
 	e.String(`,"id":`, v.ID)
-	codec2.EncodePresent(e, `,"instructions_email":`, v.InstructionsEmail, codec2.EncodeString)
+	if v.InstructionsEmail != nil {
+		e.String(`,"instructions_email":`, *v.InstructionsEmail)
+	}
 	codec2.EncodeMap(e, `,"metadata":`, &v.Metadata, codec2.EncodeString)
 	codec2.EncodePresent(e, `,"next_action":`, v.NextAction, encodeStripeRefundNextAction)
 	e.String(`,"object":`, v.Object)
 	v.PaymentIntent.EncodeJSON(e, `,"payment_intent":`)
 	v.PaymentMethod.EncodeJSON(e, `,"payment_method":`)
-	codec2.EncodePresent(e, `,"pending_reason":`, v.PendingReason, codec2.EncodeString)
+	if v.PendingReason != nil {
+		e.String(`,"pending_reason":`, string(*v.PendingReason))
+	}
 	codec2.EncodePresent(e, `,"presentment_details":`, v.PresentmentDetails, encodeStripePaymentFlowsPaymentIntentPresentmentDetails)
-	codec2.EncodePointer(e, `,"reason":`, &v.Reason, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"receipt_number":`, &v.ReceiptNumber, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reason":`, v.Reason)
+	codec2.EncodeString(e, `,"receipt_number":`, v.ReceiptNumber)
 	v.SourceTransferReversal.EncodeJSON(e, `,"source_transfer_reversal":`)
-	codec2.EncodePointer(e, `,"status":`, &v.Status, codec2.EncodeString)
+	codec2.EncodeString(e, `,"status":`, v.Status)
 	v.TransferReversal.EncodeJSON(e, `,"transfer_reversal":`)
 	e.Close(start)
 }
@@ -4389,9 +4491,9 @@ func decodeStripeRefundDestinationDetails(d *codec2.Decoder, v *stripe.RefundDes
 
 func encodeStripeRefundDestinationDetailsBlik(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsBlik) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4412,8 +4514,8 @@ func decodeStripeRefundDestinationDetailsBlik(d *codec2.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsBrBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsBrBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4432,9 +4534,15 @@ func decodeStripeRefundDestinationDetailsBrBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsCard(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsCard) {
 	start := e.Open(key)
-	codec2.EncodePresent(e, `,"reference":`, v.Reference, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reference_status":`, v.ReferenceStatus, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"reference_type":`, v.ReferenceType, codec2.EncodeString)
+	if v.Reference != nil {
+		e.String(`,"reference":`, *v.Reference)
+	}
+	if v.ReferenceStatus != nil {
+		e.String(`,"reference_status":`, *v.ReferenceStatus)
+	}
+	if v.ReferenceType != nil {
+		e.String(`,"reference_type":`, *v.ReferenceType)
+	}
 	e.String(`,"type":`, string(v.Type))
 	e.Close(start)
 }
@@ -4458,7 +4566,7 @@ func decodeStripeRefundDestinationDetailsCard(d *codec2.Decoder, v *stripe.Refun
 
 func encodeStripeRefundDestinationDetailsCrypto(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsCrypto) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
 	e.Close(start)
 }
 
@@ -4475,8 +4583,8 @@ func decodeStripeRefundDestinationDetailsCrypto(d *codec2.Decoder, v *stripe.Ref
 
 func encodeStripeRefundDestinationDetailsEuBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsEuBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4495,8 +4603,8 @@ func decodeStripeRefundDestinationDetailsEuBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsGbBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsGbBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4515,8 +4623,8 @@ func decodeStripeRefundDestinationDetailsGbBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsIDBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsIDBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4535,8 +4643,8 @@ func decodeStripeRefundDestinationDetailsIDBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsJpBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsJpBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4555,8 +4663,8 @@ func decodeStripeRefundDestinationDetailsJpBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsMbWay(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMbWay) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4575,8 +4683,8 @@ func decodeStripeRefundDestinationDetailsMbWay(d *codec2.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsMultibanco(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMultibanco) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4595,8 +4703,8 @@ func decodeStripeRefundDestinationDetailsMultibanco(d *codec2.Decoder, v *stripe
 
 func encodeStripeRefundDestinationDetailsMxBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsMxBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4615,8 +4723,8 @@ func decodeStripeRefundDestinationDetailsMxBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsP24(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsP24) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4635,7 +4743,7 @@ func decodeStripeRefundDestinationDetailsP24(d *codec2.Decoder, v *stripe.Refund
 
 func encodeStripeRefundDestinationDetailsPaypal(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsPaypal) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
+	codec2.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
 	e.Close(start)
 }
 
@@ -4652,9 +4760,9 @@ func decodeStripeRefundDestinationDetailsPaypal(d *codec2.Decoder, v *stripe.Ref
 
 func encodeStripeRefundDestinationDetailsSwish(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsSwish) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"network_decline_code":`, &v.NetworkDeclineCode, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"network_decline_code":`, v.NetworkDeclineCode)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4675,8 +4783,8 @@ func decodeStripeRefundDestinationDetailsSwish(d *codec2.Decoder, v *stripe.Refu
 
 func encodeStripeRefundDestinationDetailsThBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsThBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4695,8 +4803,8 @@ func decodeStripeRefundDestinationDetailsThBankTransfer(d *codec2.Decoder, v *st
 
 func encodeStripeRefundDestinationDetailsUsBankTransfer(e *codec2.Encoder, key string, v *stripe.RefundDestinationDetailsUsBankTransfer) {
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"reference":`, &v.Reference, codec2.EncodeString)
-	codec2.EncodePointer(e, `,"reference_status":`, &v.ReferenceStatus, codec2.EncodeString)
+	codec2.EncodeString(e, `,"reference":`, v.Reference)
+	codec2.EncodeString(e, `,"reference_status":`, v.ReferenceStatus)
 	e.Close(start)
 }
 
@@ -4781,7 +4889,9 @@ func encodeStripeShipping(e *codec2.Encoder, key string, v *stripe.Shipping) {
 	start := e.Open(key)
 	codec2.EncodePresent(e, `,"address":`, v.Address, encodeStripeAddress)
 	payload.EncodePresent(e, `,"carrier":`, &v.Carrier, codec2.EncodeString)
-	codec2.EncodePresent(e, `,"name":`, v.Name, codec2.EncodeString)
+	if v.Name != nil {
+		e.String(`,"name":`, *v.Name)
+	}
 	payload.EncodePresent(e, `,"phone":`, &v.Phone, codec2.EncodeString)
 	payload.EncodePresent(e, `,"tracking_number":`, &v.TrackingNumber, codec2.EncodeString)
 	e.Close(start)
@@ -4812,7 +4922,7 @@ func encodeStripeChargeTransferData(e *codec2.Encoder, key string, v *stripe.Cha
 		return
 	}
 	start := e.Open(key)
-	codec2.EncodePointer(e, `,"amount":`, &v.Amount, codec2.EncodeInt)
+	codec2.EncodeInt(e, `,"amount":`, v.Amount)
 	v.Destination.EncodeJSON(e, `,"destination":`)
 	e.Close(start)
 }
