@@ -18,6 +18,7 @@ import (
 	"github.com/restaq/restaq/checks/nondeterminism"
 	"github.com/restaq/restaq/checks/recovered"
 	"github.com/restaq/restaq/checks/sideeffect"
+	"github.com/restaq/restaq/checks/unreachable"
 	"github.com/restaq/restaq/checks/wrongevent"
 )
 
@@ -32,9 +33,16 @@ func All() []*analysis.Analyzer {
 		nondeterminism.Analyzer,
 		recovered.Analyzer,
 		sideeffect.Analyzer,
+		unreachable.Analyzer,
 		wrongevent.Analyzer,
 	}
 	return append(all, ignore.New(all))
+}
+
+// Whole returns, by check, what finds out what only all packages of a module
+// together show, from the results that the check has for each.
+func Whole() map[*analysis.Analyzer]func(results []any) []analysis.Diagnostic {
+	return map[*analysis.Analyzer]func(results []any) []analysis.Diagnostic{unreachable.Analyzer: unreachable.Whole}
 }
 
 // Split takes the message of a finding apart: into what it is about, such as

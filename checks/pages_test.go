@@ -91,6 +91,9 @@ func TestPagesTellTheTruth(t *testing.T) {
 		got[name] = texts
 	}
 	for _, e := range examples {
+		if !strings.Contains(e.code, "//restaq:on") { // it leaves out who runs its steps
+			got[e.name()] = slices.DeleteFunc(got[e.name()], func(f string) bool { return strings.Contains(f, "(unreachable)") })
+		}
 		found := strings.Join(got[e.name()], "\n")
 		if found != e.wants {
 			t.Errorf("%s.md: example %s has the findings\n%s\nand the page says\n%s", e.check, e.name(), found, e.wants)

@@ -35,7 +35,7 @@ func (p *process) check(args []string) int {
 	}
 	var notes problem.List
 	if len(problems) == 0 {
-		found, err := p.findings(result, *fix)
+		found, err := p.findings(result, flags.Args(), *fix)
 		if err != nil {
 			return p.fail(err)
 		}

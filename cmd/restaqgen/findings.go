@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/types"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/restaq/restaq/checks"
 	"github.com/restaq/restaq/internal/analyze"
@@ -14,9 +16,10 @@ import (
 	"github.com/restaq/restaq/internal/problem"
 )
 
-// findings runs the checks over the packages that files were generated for. With
-// fix it writes what they suggest, and returns what is left.
-func (p *process) findings(result generate.Result, fix bool) (problem.List, error) {
+// findings runs the checks over the packages that the patterns match, with the
+// files that were generated for them. With fix it writes what they suggest, and
+// returns what is left.
+func (p *process) findings(result generate.Result, patterns []string, fix bool) (problem.List, error) {
 	if result.Loaded == nil {
 		return nil, nil
 	}
@@ -36,7 +39,11 @@ func (p *process) findings(result generate.Result, fix bool) (problem.List, erro
 			problems.Add(uncheckable(pkg.Errors[0]))
 		}
 	}
-	found, err := analyze.Run(checks.All(), packages)
+	whole := checks.Whole()
+	if !p.wholeModule(patterns) {
+		whole = nil
+	}
+	found, err := analyze.Run(checks.All(), packages, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +58,13 @@ func (p *process) findings(result generate.Result, fix bool) (problem.List, erro
 	}
 	problems.Sort()
 	return problems, nil
+}
+
+// wholeModule reports whether patterns match all packages of the module that the
+// folder of the command is the root of.
+func (p *process) wholeModule(patterns []string) bool {
+	_, err := os.Stat(filepath.Join(p.dir, "go.mod"))
+	return err == nil && slices.Contains(patterns, "./...")
 }
 
 // uncheckable is the problem of a package that does not compile.

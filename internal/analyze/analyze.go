@@ -44,8 +44,11 @@ type Edit struct {
 // package and analyzer. Facts about a package reach all that import it. Packages
 // that do not depend on each other are analyzed at the same time.
 //
+// Whole are functions that are given the results of an analyzer for all packages,
+// and return what only all of them show; nil if the packages are not a whole module.
+//
 // An error is a fault of an analyzer, a panic among them.
-func Run(analyzers []*analysis.Analyzer, packages []*load.Complete) ([]Finding, error) {
+func Run(analyzers []*analysis.Analyzer, packages []*load.Complete, whole map[*analysis.Analyzer]func(results []any) []analysis.Diagnostic) ([]Finding, error) {
 	if err := analysis.Validate(analyzers); err != nil {
 		return nil, err
 	}
@@ -82,7 +85,34 @@ func Run(analyzers []*analysis.Analyzer, packages []*load.Complete) ([]Finding, 
 		}
 		found = append(found, r.found...)
 	}
-	return found, err
+	if err != nil {
+		return found, err
+	}
+	for _, a := range analyzers {
+		if of := whole[a]; of != nil {
+			found = append(found, ofWhole(a, runs, of)...)
+		}
+	}
+	return found, nil
+}
+
+// ofWhole returns what an analyzer finds when it has seen all packages; nothing if
+// it could not look at one of them.
+func ofWhole(a *analysis.Analyzer, runs []*run, of func(results []any) []analysis.Diagnostic) []Finding {
+	var results []any
+	for _, r := range runs {
+		if len(r.pkg.Errors) > 0 {
+			return nil
+		}
+		if result, ok := r.results[a]; ok {
+			results = append(results, result)
+		}
+	}
+	var found []Finding
+	for _, d := range of(results) {
+		found = append(found, runs[0].finding(a, d)) // they share their positions
+	}
+	return found
 }
 
 // run is the analysis of one package.

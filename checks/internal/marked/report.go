@@ -50,21 +50,26 @@ func (p *Package) WrongSilencers() []marker.Error { return p.wrongSilencers }
 // Report reports what the analyzer of pass has found, unless a comment
 // //restaq:ignore with its name silences it.
 func (p *Package) Report(pass *analysis.Pass, f Finding) {
-	if p.silenced(pass.Analyzer.Name, f.Pos) {
-		return
+	if !p.Silenced(pass, f) {
+		pass.Report(f.Diagnostic(pass))
 	}
-	pass.Report(analysis.Diagnostic{
-		Pos: f.Pos, End: f.End, Category: pass.Analyzer.Name, Message: f.message(pass.Analyzer.Name),
-		URL: pass.Analyzer.URL, SuggestedFixes: f.Fixes,
-	})
 }
 
-// silenced reports whether a finding at pos is silenced, and notes by which
-// comment.
-func (p *Package) silenced(check string, pos token.Pos) bool {
-	at := p.pass.Fset.PositionFor(pos, false)
+// Diagnostic returns the finding in the form in which the analyzer of pass reports
+// it.
+func (f Finding) Diagnostic(pass *analysis.Pass) analysis.Diagnostic {
+	return analysis.Diagnostic{
+		Pos: f.Pos, End: f.End, Category: pass.Analyzer.Name, Message: f.message(pass.Analyzer.Name),
+		URL: pass.Analyzer.URL, SuggestedFixes: f.Fixes,
+	}
+}
+
+// Silenced reports whether a finding of the analyzer of pass is silenced, and notes
+// by which comment.
+func (p *Package) Silenced(pass *analysis.Pass, f Finding) bool {
+	at := p.pass.Fset.PositionFor(f.Pos, false)
 	for _, s := range p.silencers {
-		if s.file == at.Filename && s.Silences(check, at.Line) {
+		if s.file == at.Filename && s.Silences(pass.Analyzer.Name, at.Line) {
 			s.used.Store(true)
 			return true
 		}
