@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -47,9 +48,14 @@ const (
 	ActionCancel  Action = "cancel"
 )
 
-// Bulk asks for one action on every execution that a filter finds.
+// Bulk asks for one action on every execution that a filter finds, or on those
+// that are named.
 type Bulk struct {
 	Action Action
+
+	// IDs, if not nil, names the executions, at most 1000. Filter and
+	// Outstanding are not used then, and the audit has an entry for each.
+	IDs []string
 
 	// Filter chooses the executions. Its Cursor and Limit are not used, and
 	// those that are stored after Bulk began are left out.
@@ -79,6 +85,7 @@ type BulkResult struct {
 const (
 	bulkPage        = 16
 	bulkErrors      = 10
+	bulkIDs         = 1000
 	bulkOutstanding = 16
 	bulkPatience    = 10 * time.Second
 	firstBulkWait   = 2 * time.Millisecond
@@ -106,6 +113,9 @@ func (rt *Runtime) bulk(ctx context.Context, b Bulk) (r BulkResult, err error) {
 	if err != nil {
 		return r, err
 	}
+	if b.IDs != nil {
+		return rt.bulkOf(ctx, &b, act)
+	}
 	f := b.Filter
 	if f.Unhandled {
 		return r, errors.New("the filter finds events without executions: there is nothing to do it to")
@@ -126,7 +136,11 @@ func (rt *Runtime) bulk(ctx context.Context, b Bulk) (r BulkResult, err error) {
 				return r, err
 			}
 		}
-		r.add(rt.each(ctx, page.Executions, act))
+		ids := make([]string, len(page.Executions))
+		for i := range page.Executions {
+			ids[i] = page.Executions[i].ID
+		}
+		r.add(rt.each(ctx, ids, act))
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
@@ -138,6 +152,23 @@ func (rt *Runtime) bulk(ctx context.Context, b Bulk) (r BulkResult, err error) {
 		}
 		f.Cursor = page.Next
 	}
+}
+
+// bulkOf acts on the executions that b names.
+func (rt *Runtime) bulkOf(ctx context.Context, b *Bulk, act func(ctx context.Context, id string) error) (r BulkResult, err error) {
+	if len(b.IDs) > bulkIDs {
+		return r, fmt.Errorf("%d executions are named: at most %d can be", len(b.IDs), bulkIDs)
+	}
+	for ids := range slices.Chunk(b.IDs, bulkPage) {
+		r.add(rt.each(ctx, ids, act))
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if b.Progress != nil {
+			b.Progress(r)
+		}
+	}
+	return r, nil
 }
 
 // act returns what does an action without waiting for an attempt.
@@ -168,11 +199,10 @@ func (rt *Runtime) act(a Action) (func(ctx context.Context, id string) error, er
 }
 
 // each acts on executions, all at once: they are no more than a page.
-func (rt *Runtime) each(ctx context.Context, executions []Execution, act func(ctx context.Context, id string) error) (r BulkResult) {
+func (rt *Runtime) each(ctx context.Context, ids []string, act func(ctx context.Context, id string) error) (r BulkResult) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for i := range executions {
-		id := executions[i].ID
+	for _, id := range ids {
 		all.Go(func() {
 			err := act(ctx, id)
 			mu.Lock()

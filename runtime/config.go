@@ -80,6 +80,12 @@ type Config struct {
 	// Default: KeepUnhandled.
 	Unhandled Unhandled
 
+	// Redact names the fields of payloads that are masked wherever people look
+	// at events of this process's handlers: "email" for every member of that
+	// name, "data.object.email" for the one there; package redact has the rules.
+	// The store remembers the names for tools. Default: none.
+	Redact []string
+
 	// Hooks are called after deliveries, attempts, steps and deaths. Default:
 	// none.
 	Hooks Hooks

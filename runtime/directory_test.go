@@ -50,5 +50,24 @@ func TestTheStoreIsToldOfHandlersTheirStepsAndTheirGraph(t *testing.T) {
 		if !reflect.DeepEqual(all, want) {
 			t.Errorf("the store knows\n%+v, want\n%+v", all, want)
 		}
+
+		// A process without handlers sees them all; one's own are the newest.
+		cfg := quick()
+		cfg.Redact = []string{"email"}
+		newer := on("shop.Other", handle)
+		tool, err := restaq.New(open(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := tool.Handlers(t.Context()); err != nil || !reflect.DeepEqual(all, want) {
+			t.Errorf("a tool sees\n%+v, %v", all, err)
+		}
+		if err := tool.Register(newer); err != nil {
+			t.Fatal(err)
+		}
+		want[1].HandlerDetail = restaq.HandlerDetail{Redact: []string{"email"}}
+		if all, err := tool.Handlers(t.Context()); err != nil || !reflect.DeepEqual(all, want) {
+			t.Errorf("a newer build sees\n%+v, %v", all, err)
+		}
 	})
 }

@@ -188,12 +188,14 @@ func (r *registry) clone() registry {
 	}
 }
 
-// infos returns what a store remembers of the handlers.
-func (r *registry) infos() []HandlerInfo {
+// infos returns what a store remembers of the handlers. redact is
+// Config.Redact.
+func (r *registry) infos(redact []string) []HandlerInfo {
 	infos := make([]HandlerInfo, len(r.names))
 	for i, name := range r.names {
 		h := r.handlers[name]
 		infos[i] = HandlerInfo{Name: name, Events: h.events, HandlerDetail: h.detail}
+		infos[i].Redact = redact
 	}
 	return infos
 }

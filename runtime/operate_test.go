@@ -64,8 +64,20 @@ func TestBulkDoesAnActionToAllThatAFilterFinds(t *testing.T) {
 		if done, err := rt.Bulk(person, restaq.Bulk{Action: restaq.ActionRestart, Filter: restaq.Filter{EventID: "none"}}); err != nil || done.Done != 0 {
 			t.Errorf("restart of none: %+v, %v", done, err)
 		}
+		// Those that are named, whatever the filter says; each is in the audit.
+		named := restaq.Bulk{Action: restaq.ActionRestart, IDs: append(slices.Clone(ids[:20]), "none"), Filter: restaq.Filter{EventID: "none"}}
+		if done, err := rt.Bulk(person, named); err != nil || done.Done != 20 || done.Skipped != 1 {
+			t.Errorf("restart of 20 and one that there is not: %+v, %v", done, err)
+		}
+		if done, err := rt.Bulk(person, restaq.Bulk{Action: restaq.ActionRestart, IDs: []string{}}); err != nil || done.Done != 0 {
+			t.Errorf("restart of none that are named: %+v, %v", done, err)
+		}
+		if page, err := rt.Audit(t.Context(), restaq.AuditFilter{Action: "restart", Execution: ids[3]}); err != nil || len(page.Entries) != 1 {
+			t.Errorf("audit of one that was named: %+v, %v", page, err)
+		}
 		for _, b := range []restaq.Bulk{
-			{}, {Action: "delete"}, {Action: restaq.ActionRetry, Filter: restaq.Filter{Unhandled: true}},
+			{}, {Action: restaq.ActionRetry, IDs: make([]string, 1001)},
+			{Action: "delete"}, {Action: restaq.ActionRetry, Filter: restaq.Filter{Unhandled: true}},
 			{Action: restaq.ActionRetry, Filter: restaq.Filter{Statuses: []string{"odd"}}},
 		} {
 			if _, err := rt.Bulk(person, b); err == nil {

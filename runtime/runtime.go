@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -146,7 +148,7 @@ func (rt *Runtime) seal(ctx context.Context) error {
 		rt.key = key
 	}
 	if dir, ok := rt.raw.(Directory); ok {
-		if err := dir.PutHandlers(ctx, rt.registry.infos()); err != nil {
+		if err := dir.PutHandlers(ctx, rt.registry.infos(rt.cfg.Redact)); err != nil {
 			return fmt.Errorf("announce handlers: %w", err)
 		}
 	}
@@ -172,6 +174,32 @@ func (rt *Runtime) sealUntil(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Handlers returns what is known of handlers, by name: those that any process
+// has told the store of, and those that are registered here. It is for tools;
+// a handler that no process has any more is among them.
+func (rt *Runtime) Handlers(ctx context.Context) ([]HandlerInfo, error) {
+	known := make(map[string]HandlerInfo)
+	if dir, ok := rt.raw.(Directory); ok {
+		infos, err := dir.Handlers(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list handlers: %w", err)
+		}
+		for _, info := range infos {
+			known[info.Name] = info
+		}
+	}
+	rt.mu.Lock()
+	for _, info := range rt.registry.infos(rt.cfg.Redact) {
+		known[info.Name] = info
+	}
+	rt.mu.Unlock()
+	infos := make([]HandlerInfo, 0, len(known))
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		infos = append(infos, known[name])
+	}
+	return infos, nil
 }
 
 // has reports whether the handler is registered here.

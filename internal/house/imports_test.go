@@ -78,6 +78,10 @@ var table = []Rule{
 	{Tree: "./runtime/codec/codectest/corpus/...", May: []string{"./runtime/..."}}, // as users write programs
 	{Tree: "./runtime/payload", May: []string{"./runtime/codec"}},
 	{Tree: "./runtime/graph"},
+	{Tree: "./runtime/redact"},
+	{Tree: "./runtime/dashboard", May: []string{"./runtime", "./runtime/graph", "./runtime/redact"}, TestsMay: []string{
+		"./runtime/memory", "./runtime/sqlite", "github.com/chromedp/...",
+	}},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},
