@@ -3,7 +3,9 @@ package shape
 import (
 	"cmp"
 	"fmt"
+	"go/constant"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -125,7 +127,37 @@ func (b *builder) schema(t types.Type) (*jsonschema.Schema, error) {
 	if named, ok := t.(*types.Named); ok && b.uses[types.TypeString(named, nil)] > 1 {
 		return b.definition(named)
 	}
-	return b.literal(t.Underlying())
+	schema, err := b.literal(t.Underlying())
+	if named, ok := t.(*types.Named); ok && err == nil {
+		schema = b.withConstants(named, schema)
+	}
+	return schema, err
+}
+
+// withConstants adds the values of a named text type's constants: for people, as
+// any text can be decoded. Of another package's only exported ones count, as the
+// compiler's export data has no others.
+func (b *builder) withConstants(named *types.Named, schema *jsonschema.Schema) *jsonschema.Schema {
+	basic, ok := named.Underlying().(*types.Basic)
+	if !ok || basic.Info()&types.IsString == 0 || b.public || b.numbered {
+		return schema
+	}
+	values := map[string]bool{}
+	scope := named.Obj().Pkg().Scope()
+	for _, name := range scope.Names() {
+		c, ok := scope.Lookup(name).(*types.Const)
+		if ok && types.Identical(c.Type(), named) && (c.Exported() || c.Pkg() == b.from) {
+			values[constant.StringVal(c.Val())] = true
+		}
+	}
+	if len(values) == 0 {
+		return schema
+	}
+	withEnum := *schema // it is shared
+	for _, value := range slices.Sorted(maps.Keys(values)) {
+		withEnum.Enum = append(withEnum.Enum, value)
+	}
+	return &withEnum
 }
 
 // literal builds the schema of a type literal.

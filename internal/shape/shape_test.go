@@ -95,6 +95,8 @@ func TestSchemas(t *testing.T) {
 			type Word string; func (Word) MarshalText() ([]byte, error) { return nil, nil }
 			type Odd int; func (Odd) MarshalJSON() string { return "" }`,
 			`{"properties":{"A":{"$ref":"go:example.com/p.Amount"},"B":{"items":{"$ref":"go:example.com/p.Word","type":"string"},"type":"array"},"C":{"type":"integer","format":"int64"}},"type":"object","required":["A","B","C"]}`},
+		{"constants of a text type are told", `type T struct{ A Tier }; type Tier string; const (Gold Tier = "gold"; basic Tier = "basic"; again = Gold; Other = "x")`,
+			`{"properties":{"A":{"type":"string","enum":["basic","gold"]}},"type":"object","required":["A"]}`},
 		{"recursion goes by definitions", `type T struct{ Next *T; Kids []*T }`,
 			`{"$ref":"#/$defs/T","$defs":{"T":{"properties":{"Kids":{"items":{"anyOf":[{"$ref":"#/$defs/T"},{"type":"null"}]},"type":"array"},"Next":{"anyOf":[{"$ref":"#/$defs/T"},{"type":"null"}]}},"type":"object","required":["Kids","Next"]}}}`},
 		{"generic types are named with their arguments", `type T struct{ A, B Page[Item]; C Page[int] }; type Page[E any] struct{ Items []E }; type Item struct{ N int }`,
@@ -125,6 +127,7 @@ func TestFingerprints(t *testing.T) {
 		{"named and plain kinds are alike", `type T struct{ A N }; type U struct{ A int64 }; type N int`, true},
 		{"aliases are looked through", `type T struct{ A A }; type U struct{ A int }; type A = int`, true},
 		{"unexported fields do not matter", `type T struct{ A int; b string }; type U struct{ A int }`, true},
+		{"constants do not matter", `type T struct{ A X }; type U struct{ A Y }; type X string; type Y string; const C X = "c"`, true},
 		{"a member's name matters", `type T struct{ A int }; type U struct{ B int }`, false},
 		{"a member's type matters", `type T struct{ A int64 }; type U struct{ A int32 }`, false},
 		{"a pointer matters", `type T struct{ A int }; type U struct{ A *int }`, false},
