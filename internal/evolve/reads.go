@@ -198,9 +198,9 @@ func unlike(old, new *node) (Rule, bool) {
 	switch {
 	case new.kind == anything:
 		return TypeChanged, heldByAny(old, map[*node]bool{})
-	case old.kind == integer && new.kind == number:
-		return NumberWidened, holdsNumber(old, new)
-	case old.kind == number && new.kind == integer:
+	case old.kind == integer && new.kind == number && holdsNumber(old, new):
+		return NumberWidened, true
+	case (old.kind == integer || old.kind == number) && (new.kind == integer || new.kind == number):
 		return NumberNarrowed, false
 	case old.kind == quoted || new.kind == quoted:
 		return StringOptionChanged, false
