@@ -59,7 +59,7 @@ func (f *file) codecElements(of string, encode, decode jen.Code) []jen.Code {
 // instance is a function of c's as a value by itself, from whose use its type
 // arguments cannot be inferred.
 func (f *file) instance(c *coding.Coder, function *jen.Statement) *jen.Statement {
-	if c.Name != "" || c.Kind == coding.Time || c.Kind == coding.Any {
+	if c.Name != "" || c.Kind == coding.Time || c.Kind == coding.Any || c.Kind == coding.Number {
 		return function
 	}
 	return function.Types(f.goType(c.Type))

@@ -14,7 +14,8 @@ import (
 // without the words Encode and Decode.
 var leaves = map[coding.Kind]string{
 	coding.Bool: "Bool", coding.Int: "Int", coding.Uint: "Uint", coding.Float32: "Float32", coding.Float64: "Float64",
-	coding.String: "String", coding.Bytes: "Bytes", coding.Time: "Time", coding.Raw: "Raw", coding.Any: "Any", coding.JSON: "JSON",
+	coding.String: "String", coding.Bytes: "Bytes", coding.Time: "Time", coding.Raw: "Raw", coding.Any: "Any",
+	coding.Number: "Number", coding.Methods: "Methods", coding.Text: "Text", coding.JSON: "JSON",
 }
 
 // direct are the encoder's own methods, and the type of their value.
@@ -26,7 +27,7 @@ var direct = map[coding.Kind]struct{ name, of string }{
 // nodes are those for kinds that need the function of their elements.
 var nodes = map[coding.Kind]string{
 	coding.Pointer: "Pointer", coding.Slice: "Slice", coding.Array: "Array",
-	coding.Map: "Map", coding.IntMap: "IntMap", coding.UintMap: "UintMap",
+	coding.Map: "Map", coding.IntMap: "IntMap", coding.UintMap: "UintMap", coding.TextMap: "TextMap",
 }
 
 func (f *file) codecName(name string) *jen.Statement { return f.qual(codecPath, "codec", name) }

@@ -30,6 +30,9 @@ const (
 	Time     // time.Time
 	Raw      // json.RawMessage
 	Any      // the empty interface
+	Number   // json.Number
+	Methods  // by MarshalJSON and UnmarshalJSON of its own
+	Text     // by MarshalText and UnmarshalText of its own
 	JSON     // left to encoding/json
 	Own      // of runtime/payload, by methods of its own
 	Nullable // payload.Nullable of Elem
@@ -39,6 +42,7 @@ const (
 	Map      // of Elem by strings
 	IntMap   // of Elem by signed integers
 	UintMap  // of Elem by unsigned integers
+	TextMap  // of Elem by a type that is Text
 	Struct
 	Family // an event of Members, with its type beside it
 )

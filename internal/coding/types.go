@@ -92,7 +92,7 @@ func (p *Plan) known(c *Coder, named *types.Named) bool {
 		c.Kind = Raw
 		return true
 	case "encoding/json.Number":
-		c.leave("has a meaning of its own in encoding/json")
+		c.Kind = Number
 		return true
 	case payloadPath + ".Nullable":
 		if elem := named.TypeArgs().At(0); needsAddress(elem, map[types.Type]bool{}) {
@@ -102,26 +102,59 @@ func (p *Plan) known(c *Coder, named *types.Named) bool {
 		}
 		return true
 	}
-	methods := shape.Methods(named)
-	if pkg.Path() == payloadPath && hasOwn(named) && shape.CanName(p.from, named) {
+	if pkg.Path() == payloadPath && hasMethods(named, "EncodeJSON", "DecodeJSON") && shape.CanName(p.from, named) {
 		c.Kind = Own
 		return true
 	}
+	methods := shape.Methods(named)
 	if len(methods) > 0 {
-		var names []string
-		for _, m := range methods {
-			names = append(names, m.Name)
-		}
-		c.leave("has " + strings.Join(names, ", "))
+		p.methods(c, named, methods)
+	} else if name := newMethod(named); name != "" {
+		c.leave("has " + name)
+	} else {
+		return false
 	}
-	return len(methods) > 0
+	return true
 }
 
-// hasOwn reports whether a type of runtime/payload encodes itself for generated
-// code.
-func hasOwn(named *types.Named) bool {
-	for _, name := range []string{"EncodeJSON", "DecodeJSON"} {
-		if obj, _, _ := types.LookupFieldOrMethod(named, true, nil, name); obj == nil {
+// methods decides on a type with methods for JSON or text.
+func (p *Plan) methods(c *Coder, named *types.Named, methods []shape.Method) {
+	var names []string
+	for _, m := range methods {
+		names = append(names, m.Name)
+	}
+	why := "has " + strings.Join(names, ", ")
+	switch {
+	case newMethod(named) != "":
+		c.leave(why + ", " + newMethod(named))
+	case types.IsInterface(named) || !shape.CanName(p.from, named):
+		c.leave(why)
+	case strings.HasPrefix(why, "has MarshalJSON, UnmarshalJSON"):
+		c.Kind = Methods
+	case why == "has MarshalText, UnmarshalText":
+		c.Kind = Text
+	default:
+		c.leave(why)
+	}
+}
+
+// newMethod returns a method of a type that encoding/json calls on its new
+// engine only, "" if there is none.
+func newMethod(named *types.Named) string {
+	for _, name := range []string{"MarshalJSONTo", "UnmarshalJSONFrom"} {
+		if hasMethods(named, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// hasMethods reports whether a type, or a pointer to it, has methods of these
+// names.
+func hasMethods(named *types.Named, names ...string) bool {
+	for _, name := range names {
+		obj, _, _ := types.LookupFieldOrMethod(named, true, nil, name)
+		if _, ok := obj.(*types.Func); !ok {
 			return false
 		}
 	}
@@ -161,13 +194,16 @@ func (p *Plan) slice(c *Coder, u *types.Slice) {
 
 func (p *Plan) mapping(c *Coder, u *types.Map) {
 	key, isBasic := u.Key().Underlying().(*types.Basic)
+	methods := shape.Methods(u.Key())
 	switch {
-	case len(shape.Methods(u.Key())) > 0:
-		c.leave("is a map whose keys have methods for text or JSON")
-	case !isBasic:
-		c.leave("is a map with keys of another kind than strings and integers")
 	case needsAddress(u.Elem(), map[types.Type]bool{}):
 		c.leave("is a map whose elements have methods that only pointers have")
+	case p.textKey(u.Key()):
+		p.elem(c, TextMap, u.Elem())
+	case len(methods) > 0:
+		c.leave("is a map whose keys have methods for JSON, or strings with methods for text, which releases of Go write differently")
+	case !isBasic:
+		c.leave("is a map with keys of another kind than strings and integers")
 	case key.Info()&types.IsString != 0:
 		p.elem(c, Map, u.Elem())
 	case key.Info()&types.IsUnsigned != 0:
@@ -177,6 +213,18 @@ func (p *Plan) mapping(c *Coder, u *types.Map) {
 	default:
 		c.leave("is a map with keys of another kind than strings and integers")
 	}
+}
+
+// textKey reports whether the keys of a map are texts by methods of their own.
+func (p *Plan) textKey(key types.Type) bool {
+	named, ok := types.Unalias(key).(*types.Named)
+	if !ok || types.IsInterface(key) || !shape.CanName(p.from, key) || newMethod(named) != "" {
+		return false
+	}
+	if basic, ok := key.Underlying().(*types.Basic); ok && basic.Info()&types.IsString != 0 {
+		return false
+	}
+	return isMethodOf(key, "MarshalText") && hasMethods(named, "UnmarshalText")
 }
 
 // needsAddress reports whether encoding a value of type t is another thing when

@@ -82,6 +82,8 @@ const randomHeader = `package random
 import (
 	"context"
 	"encoding/json"
+	"math/big"
+	"net/netip"
 	"time"
 
 	"github.com/restaq/restaq/runtime/codec/codectest/corpus/foreign"
@@ -90,6 +92,8 @@ import (
 
 var (
 	_ json.RawMessage
+	_ big.Int
+	_ netip.Addr
 	_ time.Time
 	_ foreign.Open
 	_ payload.Unix
@@ -120,10 +124,10 @@ type maker struct {
 var scalars = []string{
 	"bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "string", "string", "string",
 	"any", "time.Time", "json.RawMessage", "json.Number", "[]byte", "time.Duration", "foreign.Open", "foreign.Closed", "foreign.Embeds", "foreign.Color", "foreign.Cents",
-	"foreign.Shy", "foreign.Day", "foreign.Level", "payload.Number", "payload.Time", "payload.Unix", "payload.Expandable[foreign.Open]",
+	"foreign.Shy", "foreign.Day", "foreign.Level", "foreign.Key", "foreign.Code", "foreign.Half", "netip.Addr", "big.Int", "payload.Number", "payload.Time", "payload.Unix", "payload.Expandable[foreign.Open]",
 }
 
-var keys = []string{"string", "string", "int", "int8", "uint16", "foreign.Color", "foreign.Level"}
+var keys = []string{"string", "string", "int", "int8", "uint16", "foreign.Color", "foreign.Level", "foreign.Key", "foreign.Code", "netip.Addr"}
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
 

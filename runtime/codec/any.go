@@ -1,7 +1,5 @@
 package codec
 
-import "encoding/json"
-
 // EncodeAny encodes what an interface holds. What encoding/json makes of JSON
 // text, and plain Go values, are encoded here; encoding/json takes the rest.
 func EncodeAny(e *Encoder, key string, v *any) {
@@ -84,16 +82,4 @@ func (d *Decoder) any() any {
 	}
 	f, _ := d.float(64)
 	return f
-}
-
-// DecodeNumber reads a number, digit for digit. Whatever else there is goes to
-// encoding/json.
-func DecodeNumber(d *Decoder, v *json.Number) {
-	if c := d.peek(); c != '-' && c-'0' > 9 {
-		d.JSON(v)
-		return
-	}
-	if text := d.number(); text != nil {
-		*v = json.Number(d.keep(text))
-	}
 }

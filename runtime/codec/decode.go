@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -126,6 +127,18 @@ func DecodeTime(d *Decoder, v *time.Time) {
 func DecodeRaw[T ~[]byte](d *Decoder, v *T) {
 	if text := d.value(); text != nil {
 		*v = append((*v)[:0], text...)
+	}
+}
+
+// DecodeNumber reads a number, digit for digit. Whatever else there is goes to
+// encoding/json.
+func DecodeNumber(d *Decoder, v *json.Number) {
+	if c := d.peek(); c != '-' && c-'0' > 9 {
+		d.JSON(v)
+		return
+	}
+	if text := d.number(); text != nil {
+		*v = json.Number(d.keep(text))
 	}
 }
 

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -80,6 +81,22 @@ func EncodeTime(e *Encoder, key string, v *time.Time) { e.Time(key, v) }
 
 // EncodeRaw encodes a json.RawMessage.
 func EncodeRaw[T ~[]byte](e *Encoder, key string, v *T) { e.Raw(key, *v) }
+
+// EncodeNumber encodes *v, which is an error unless it is a number as JSON has
+// it; "" is 0.
+func EncodeNumber(e *Encoder, key string, v *json.Number) {
+	if *v == "" {
+		e.Int(key, 0)
+		return
+	}
+	d := Decoder{data: []byte(*v)}
+	if len(d.number()) < len(*v) {
+		e.JSON(key, v) // an error
+		return
+	}
+	e.add(key)
+	e.add(string(*v))
+}
 
 // EncodeJSON leaves *v to encoding/json.
 func EncodeJSON[T any](e *Encoder, key string, v *T) { e.JSON(key, v) }

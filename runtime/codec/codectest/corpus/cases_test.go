@@ -56,14 +56,20 @@ func TestTextsMeanWhatTheyMeanToEncodingJSON(t *testing.T) {
 		{"numbers", numbers, []string{
 			`{"I":1.0}`, `{"I":1e2}`, `{"I":01}`, `{"I":+1}`, `{"I":-}`, `{"I":-0}`, `{"I64":9223372036854775807}`, `{"I64":9223372036854775808}`, `{"I64":-9223372036854775808}`, `{"I64":-9223372036854775809}`, `{"I8":128}`, `{"I8":-129}`, `{"U":-1}`, `{"U":-0}`, `{"U64":18446744073709551615}`, `{"U64":18446744073709551616}`,
 			`{"F64":1e400}`, `{"F64":-1e-400}`, `{"F32":3.5e38}`, `{"F32":0.1,"F64":0.1}`, `{"F64":1e20}`, `{"F64":1e21}`, `{"F64":1e-6}`, `{"F64":1e-7}`, `{"F64":-0}`, `{"F64":5e-324}`, `{"F64":1.7976931348623157e308}`, `{"F32":16777217}`, `{"F32":1e-7}`, `{"F32":1e21}`, `{"F64":.5}`, `{"F64":1.}`, `{"F64":1e}`, `{"F64":0x1}`,
-			`{"Num":1.10}`, `{"Num":"1.10"}`, `{"Num":"x"}`, `{"Num":null}`, `{"I":"1"}`, `{"I":true}`, `{"Dur":1500000000,"Rune":65}`, `{"I":100000000000000000000}`, `{"I":000000000000000000000}`,
+			`{"Num":1.10}`, `{"Num":"1.10"}`, `{"Num":"x"}`, `{"Num":null}`, `{"Num":1,"Num":null}`, `{"Num":-0.0e+1}`, `{"Num":1,"Num":"2"}`, `{"Num":""}`, `{"Num":" 1"}`, `{"Num":true}`, `{"Nums":[1,"2",null],"NumP":null}`, `{"NumP":1e400}`, `{"I":"1"}`, `{"I":true}`, `{"Dur":1500000000,"Rune":65}`, `{"I":100000000000000000000}`, `{"I":000000000000000000000}`,
 		}},
 		{"keys of maps", maps, []string{
 			`{"Ints":{"1":"a","10":"b","2":"c","-1":"d"}}`, `{"Ints":{"x":"a"}}`, `{"Ints":{"1.0":"a"}}`, `{"Ints":{"+1":"a","01":"b","-0":"c"}}`, `{"Small":{"128":true}}`, `{"Uints":{"256":1}}`, `{"Uints":{"-1":1}}`, `{"Colors":{"red":1,"BLUE":2}}`, `{"Colors":{"bad":1}}`,
 			`{"Strings":null}`, `{"Strings":{"b":"1","a":"2","":"3","<":"4","\u0000":"5"}}`, `{"Strings":{"a":"1"},"Strings":{"b":"2"}}`, `{"Words":{"a":{"id":"x"},"a":{"score":1}}}`, "{\"Strings\":{\"\xff\":\"a\",\"\xfe\":\"b\"}}", `{"Levels":{"32768":[]}}`, `{"Structs":{"a":{"A":1}}}`,
+			`{"Addrs":{"::2":"b","::1":"a","1.2.3.4":"c"}}`, `{"Addrs":{"x":"b"}}`, `{"Addrs":{"":"b"},"Addrs":null}`, `{"Keys":{"0a0b0c0d":{"id":"a"},"01020304":null},"Keys":{"0A0B0C0D":{"score":1}}}`, `{"Keys":{"x":1}}`, `{"Codes":{"\u003c1>":1,"1":2,"10":3,"9":4}}`, `{"Codes":{"127":1}}`, `{"Codes":{"128":1}}`, `{"Big":{"b":1,"a":null}}`,
 		}},
 		{"raw texts", plain, []string{`{"Raw": [ 1 , "<\u2028" ] }`, `{"Raw":null}`, `{"Raw":"<"}`, `{"Raw":{"a":1,"a":2}}`, `{"Raw":tru}`, "{\"Raw\":\"\xff\"}", `{"Raw":1,"Raw":[]}`, `{"list":[1,"a",null,true,{"b":[]}],"rest":{"a":{}}}`, `{"Any":1,"Any":{"a":1},"Any":{"b":2}}`}},
-		{"types that encode themselves", custom, []string{`{"Cents":1.5,"Ptr":2}`, `{"Cents":null,"Ptr":null}`, `{"Shy":["a"],"ShyPtr":["b"],"List":[["c"],["d"]]}`, `{"Shy":1}`, `{"Color":"red"}`, `{"Color":"bad"}`, `{"Color":null}`, `{"Color":1}`, `{"Closed":{"seen":1,"hidden":2}}`, `{"Embeds":{"base_id":"a","Depth":2,"Name":"c"}}`, `{"Open":{"id":"a","inner":{"level":3}}}`}},
+		{"types that encode themselves", custom, []string{`{"Cents":1.5,"Ptr":2}`, `{"Cents":null,"Ptr":null}`, `{"Shy":["a"],"ShyPtr":["b"],"List":[["c"],["d"]]}`, `{"Shy":1}`, `{"Color":"red"}`, `{"Color":"bad"}`, `{"Color":null}`, `{"Color":1}`, `{"Closed":{"seen":1,"hidden":2}}`, `{"Embeds":{"base_id":"a","Depth":2,"Name":"c"}}`, `{"Half":"a"}`, `{"Broken":{"N":2}}`, `{"Broken":null}`, `{"Broken":[]}`,
+			`{"big":12345678901234567890,"big_ptr":-1}`, `{"big":"1"}`, `{"big":null,"big_ptr":null}`, `{"big":1.0}`, `{"big":5,"big":null}`, `{"level":"INFO+2"}`, `{"level":null}`, `{"Open":{"id":"a","inner":{"level":3}}}`}},
+		{"types that are texts by methods", custom, []string{
+			`{"key":"0a0b0c0d","key_ptr":"00000000","keys":["01020304",null]}`, `{"key":"\u0030a0b0c0d"}`, `{"key":"x"}`, `{"key":""}`, `{"key":1}`, `{"key":[1,2,3,4]}`, `{"key":"0a0b0c0d","key":null}`, `{"key_ptr":"0a0b0c0d","key_ptr":null}`, `{"key":"0a0b0c0d`, `{"key":"\x"}`,
+			`{"code":"<7>"}`, `{"code":7}`, `{"code":null}`, `{"code":"7"}`, "{\"code\":\"\xff\"}", `{"addr":"::1","prefix":"10.0.0.0/8"}`, `{"addr":"::1","addr":null,"prefix":null}`, `{"addr":""}`, `{"ip":"1.2.3.4"}`, `{"ip":"1.2.3.4","ip":null}`, `{"ip":"AQIDBA=="}`, `{"float":"1.5"}`, `{"float":1.5}`,
+		}},
 		{"times", custom, []string{`{"Time":"2020-01-02T03:04:05.123456789Z"}`, `{"Time":"2020-01-02T03:04:05+01:00"}`, `{"Time":"2020-01-02t03:04:05z"}`, `{"Time":"2020-01-02T03:04:05,5Z"}`, `{"Time":"2020-01-02 03:04:05Z"}`, `{"Time":null}`, `{"Time":1}`, `{"Time":""}`, `{"Time":"2020-01-02T03:04:05\u005a"}`, `{"Time":"10000-01-01T00:00:00Z"}`}},
 		{"bytes", many, []string{`{"Bytes":null}`, `{"Bytes":""}`, `{"Bytes":"AA=="}`, `{"Bytes":"AAE="}`, `{"Bytes":"AAEC"}`, `{"Bytes":"AA\nEC"}`, `{"Bytes":"-_-_"}`, `{"Bytes":"AA"}`, `{"Bytes":[1,2,255]}`, `{"Bytes":[256]}`, `{"Named":"AAEC"}`, `{"Octets":"AAEC"}`, `{"Octets":[1]}`, `{"Fixed":[1,2,3,4]}`, `{"Fixed":"AAEC"}`, `{"Bytes":"AAEC","Bytes":[9]}`}},
 		{"null", pointers, []string{`null`, `{"int":null,"string":null,"leaf":null,"twice":null,"slice":null,"map":null,"any":null,"time":null,"array":null,"cents":null,"color":null,"null":null}`, `{"leaf":{"id":null,"score":null}}`, `{"any":null,"any":1}`}},
@@ -186,6 +192,21 @@ func TestMethodsAreCalledWhereEncodingJSONCallsThem(t *testing.T) {
 		{}, {Shy: foreign.Shy{S: "a"}, ShyPtr: &foreign.Shy{S: "b"}, List: []foreign.Shy{{S: "c"}}, Ptr: &foreign.Cents{N: 5}, Closed: foreign.Hide(3)},
 	} {
 		if err := codectest.Value(encodeCustom, v); err != nil {
+			t.Error(err)
+		}
+	}
+	for n := range 256 {
+		for _, v := range []*Custom{{Broken: foreign.Broken{N: n}}, {Code: foreign.Code(n)}, {Key: foreign.Key{byte(n)}}, {Half: foreign.Half{S: string([]byte{byte(n)})}}} {
+			if err := codectest.Value(encodeCustom, v); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := codectest.Value(encodeMaps, &Maps{Codes: map[foreign.Code]int{foreign.Code(n): n, 10: 1, 9: 2}}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, n := range []json.Number{"", "0", "-", "-0", "01", "1.", "1.5", "1e", "1E+5", " 1", "1 ", "1 2", "NaN", "x", "+1", "\"1\"", "1\n", "-1e-400"} {
+		if err := codectest.Value(encodeNumbers, &Numbers{Num: n, Nums: []json.Number{n}, NumP: &n}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,6 +8,10 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/netip"
 	"time"
 
 	"github.com/restaq/restaq/runtime/codec/codectest/corpus/foreign"
@@ -103,6 +107,8 @@ type Numbers struct {
 	F64  float64
 	L    Level
 	Num  json.Number
+	Nums []json.Number `json:",omitempty"`
+	NumP *json.Number  `json:",omitempty"`
 	Dur  time.Duration
 	Rune rune
 }
@@ -236,6 +242,10 @@ type Maps struct {
 	Shy     map[string]foreign.Shy
 	Nested  map[string]map[string]Leaf
 	Cents   map[string]foreign.Cents
+	Addrs   map[netip.Addr]string
+	Keys    map[foreign.Key]*Leaf
+	Codes   map[foreign.Code]int
+	Big     map[string]*big.Int
 	Maybe   map[string]Zeros
 	Structs map[string]struct{ A, B int }
 }
@@ -261,6 +271,19 @@ type Custom struct {
 	Open   foreign.Open
 	Embeds foreign.Embeds
 	Omit   foreign.Cents `json:",omitzero"`
+	Key    foreign.Key   `json:"key"`
+	KeyPtr *foreign.Key  `json:"key_ptr,omitempty"`
+	Keys   []foreign.Key `json:"keys,omitempty"`
+	Code   foreign.Code  `json:"code,omitzero"`
+	Addr   netip.Addr    `json:"addr,omitzero"`
+	Prefix *netip.Prefix `json:"prefix"`
+	IP     net.IP        `json:"ip,omitempty"`
+	Big    big.Int       `json:"big"`
+	BigPtr *big.Int      `json:"big_ptr"`
+	Float  *big.Float    `json:"float,omitempty"`
+	Level  slog.Level    `json:"level"`
+	Half   foreign.Half  `json:"half"`
+	Broken foreign.Broken
 }
 
 // Payload has the types of package payload.

@@ -5,6 +5,10 @@ package corpus
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/netip"
 	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
@@ -88,6 +92,19 @@ var _ struct {
 	Open   foreign.Open
 	Embeds foreign.Embeds
 	Omit   foreign.Cents `json:",omitzero"`
+	Key    foreign.Key   `json:"key"`
+	KeyPtr *foreign.Key  `json:"key_ptr,omitempty"`
+	Keys   []foreign.Key `json:"keys,omitempty"`
+	Code   foreign.Code  `json:"code,omitzero"`
+	Addr   netip.Addr    `json:"addr,omitzero"`
+	Prefix *netip.Prefix `json:"prefix"`
+	IP     net.IP        `json:"ip,omitempty"`
+	Big    big.Int       `json:"big"`
+	BigPtr *big.Int      `json:"big_ptr"`
+	Float  *big.Float    `json:"float,omitempty"`
+	Level  slog.Level    `json:"level"`
+	Half   foreign.Half  `json:"half"`
+	Broken foreign.Broken
 } = Custom{} // a field or tag changed: run go generate
 
 var _ struct {
@@ -148,6 +165,10 @@ var _ struct {
 	Shy     map[string]foreign.Shy
 	Nested  map[string]map[string]Leaf
 	Cents   map[string]foreign.Cents
+	Addrs   map[netip.Addr]string
+	Keys    map[foreign.Key]*Leaf
+	Codes   map[foreign.Code]int
+	Big     map[string]*big.Int
 	Maybe   map[string]Zeros
 	Structs map[string]struct {
 		A int
@@ -193,6 +214,8 @@ var _ struct {
 	F64  float64
 	L    Level
 	Num  json.Number
+	Nums []json.Number `json:",omitempty"`
+	NumP *json.Number  `json:",omitempty"`
 	Dur  time.Duration
 	Rune rune
 } = Numbers{} // a field or tag changed: run go generate
@@ -377,7 +400,7 @@ var commasCodec = restaq.Codec[commasIn, Numbers]{
 	DecodeIn:  codec.Reader(decodeCommasIn),
 	AppendOut: codec.Appender(encodeNumbers),
 	DecodeOut: codec.Reader(decodeNumbers),
-	Shape:     "4cc86214eccae85d",
+	Shape:     "c7a69dd53b4d534f",
 }
 
 var textsCodec = restaq.Codec[textsIn, Quoted]{
@@ -401,7 +424,7 @@ var manyCodec = restaq.Codec[manyIn, Maps]{
 	DecodeIn:  codec.Reader(decodeManyIn),
 	AppendOut: codec.Appender(encodeMaps),
 	DecodeOut: codec.Reader(decodeMaps),
-	Shape:     "02bba0237abfc7f6",
+	Shape:     "b7ce3e6b0a71aaad",
 }
 
 var plainCodec = restaq.Codec[plainIn, Custom]{
@@ -409,7 +432,7 @@ var plainCodec = restaq.Codec[plainIn, Custom]{
 	DecodeIn:  codec.Reader(decodePlainIn),
 	AppendOut: codec.Appender(encodeCustom),
 	DecodeOut: codec.Reader(decodeCustom),
-	Shape:     "a18f96fdbb153d19",
+	Shape:     "6c664298928a29b5",
 }
 
 var payloadsCodec = restaq.Codec[payloadsIn, payload.Nullable[Leaf]]{
@@ -693,9 +716,7 @@ func encodeOmitted(e *codec.Encoder, key string, v *Omitted) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	if v.Pointer != nil {
-		e.Int(`,"pointer":`, int64(*v.Pointer))
-	}
+	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
 	if len(v.Raw) != 0 {
 		codec.EncodeRaw(e, `,"raw":`, &v.Raw)
 	}
@@ -744,7 +765,7 @@ func decodeOmitted(d *codec.Decoder, v *Omitted) {
 		case 12:
 			codec.DecodeAny(d, &v.Any)
 		case 13:
-			decodeIntPointer(d, &v.Pointer)
+			decodeIntPointer2(d, &v.Pointer)
 		case 14:
 			codec.DecodeRaw(d, &v.Raw)
 		case 15:
@@ -779,11 +800,11 @@ func decodeStruct(d *codec.Decoder, v *struct{}) {
 	}
 }
 
-func encodeIntPointer(e *codec.Encoder, key string, v **int) {
-	codec.EncodeInt(e, key, *v)
+func encodeIntPointer2(e *codec.Encoder, key string, v **int) {
+	codec.EncodePointer(e, key, v, codec.EncodeInt)
 }
 
-func decodeIntPointer(d *codec.Decoder, v **int) {
+func decodeIntPointer2(d *codec.Decoder, v **int) {
 	codec.DecodePointer(d, v, codec.DecodeInt)
 }
 
@@ -822,9 +843,7 @@ func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	if v.Pointer != nil {
-		e.Int(`,"pointer":`, int64(*v.Pointer))
-	}
+	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
 	if !v.Day.IsZero() {
 		encodeForeignDay(e, `,"day":`, &v.Day)
 	}
@@ -869,7 +888,7 @@ func decodeZeros(d *codec.Decoder, v *Zeros) {
 		case 10:
 			codec.DecodeAny(d, &v.Any)
 		case 11:
-			decodeIntPointer(d, &v.Pointer)
+			decodeIntPointer2(d, &v.Pointer)
 		case 12:
 			decodeForeignDay(d, &v.Day)
 		case 13:
@@ -1017,13 +1036,17 @@ func encodeNumbers(e *codec.Encoder, key string, v *Numbers) {
 	e.Float32(`,"F32":`, v.F32)
 	e.Float64(`,"F64":`, v.F64)
 	e.Int(`,"L":`, int64(v.L))
-	codec.EncodeJSON(e, `,"Num":`, &v.Num)
+	codec.EncodeNumber(e, `,"Num":`, &v.Num)
+	if len(v.Nums) != 0 {
+		codec.EncodeSlice(e, `,"Nums":`, &v.Nums, codec.EncodeNumber)
+	}
+	codec.EncodePresent(e, `,"NumP":`, v.NumP, codec.EncodeNumber)
 	e.Int(`,"Dur":`, int64(v.Dur))
 	e.Int(`,"Rune":`, int64(v.Rune))
 	e.Close(start)
 }
 
-var numbersFields = codec.Fields{Names: []string{"I", "I8", "I16", "I32", "I64", "U", "U8", "U16", "U32", "U64", "Ptr", "F32", "F64", "L", "Num", "Dur", "Rune"}}
+var numbersFields = codec.Fields{Names: []string{"I", "I8", "I16", "I32", "I64", "U", "U8", "U16", "U32", "U64", "Ptr", "F32", "F64", "L", "Num", "Nums", "NumP", "Dur", "Rune"}}
 
 func decodeNumbers(d *codec.Decoder, v *Numbers) {
 	for i := d.Object(&numbersFields); i >= 0; i = d.Next(&numbersFields, i) {
@@ -1057,10 +1080,14 @@ func decodeNumbers(d *codec.Decoder, v *Numbers) {
 		case 13:
 			codec.DecodeInt(d, &v.L)
 		case 14:
-			codec.DecodeJSON(d, &v.Num)
+			codec.DecodeNumber(d, &v.Num)
 		case 15:
-			codec.DecodeInt(d, &v.Dur)
+			codec.DecodeSlice(d, &v.Nums, codec.DecodeNumber)
 		case 16:
+			codec.DecodePointer(d, &v.NumP, codec.DecodeNumber)
+		case 17:
+			codec.DecodeInt(d, &v.Dur)
+		case 18:
 			codec.DecodeInt(d, &v.Rune)
 		}
 	}
@@ -1161,7 +1188,7 @@ func encodeOuter(e *codec.Encoder, key string, v *Outer) {
 		e.Int(`,"left":`, int64(v.Middle.Side.Left))
 	}
 	if v.Middle.Side != nil {
-		encodeIntPointer(e, `,"Right":`, &v.Middle.Side.Right)
+		encodeIntPointer2(e, `,"Right":`, &v.Middle.Side.Right)
 	}
 	e.String(`,"Shade":`, v.Middle.Shade)
 	e.Int(`,"shown":`, int64(v.hidden.Shown))
@@ -1186,7 +1213,7 @@ func decodeOuter(d *codec.Decoder, v *Outer) {
 			codec.DecodeInt(d, &v.Middle.Side.Left)
 		case 3:
 			codec.Make(&v.Middle.Side)
-			decodeIntPointer(d, &v.Middle.Side.Right)
+			decodeIntPointer2(d, &v.Middle.Side.Right)
 		case 4:
 			codec.DecodeString(d, &v.Middle.Shade)
 		case 5:
@@ -1274,7 +1301,7 @@ func encodePointers(e *codec.Encoder, key string, v *Pointers) {
 		return
 	}
 	start := e.Open(key)
-	encodeIntPointer(e, `,"int":`, &v.Int)
+	encodeIntPointer2(e, `,"int":`, &v.Int)
 	encodeStringPointer(e, `,"string":`, &v.String)
 	encodeLeafPointer(e, `,"leaf":`, &v.Leaf)
 	codec.EncodePointer(e, `,"twice":`, &v.Twice, encodeLeafPointer)
@@ -1284,8 +1311,8 @@ func encodePointers(e *codec.Encoder, key string, v *Pointers) {
 	codec.EncodePointer(e, `,"time":`, &v.Time, codec.EncodeTime)
 	codec.EncodePointer(e, `,"array":`, &v.Array, encodeLeafPointerArray2)
 	codec.EncodePresent(e, `,"omit":`, v.Omit, encodeLeaf)
-	codec.EncodePointer(e, `,"cents":`, &v.Cents, codec.EncodeJSON)
-	codec.EncodePointer(e, `,"color":`, &v.Color, codec.EncodeJSON)
+	codec.EncodePointer(e, `,"cents":`, &v.Cents, codec.EncodeMethods)
+	codec.EncodePointer(e, `,"color":`, &v.Color, codec.EncodeText)
 	payload.EncodePresent(e, `,"null":`, &v.Null, encodeLeaf)
 	e.Close(start)
 }
@@ -1296,7 +1323,7 @@ func decodePointers(d *codec.Decoder, v *Pointers) {
 	for i := d.Object(&pointersFields); i >= 0; i = d.Next(&pointersFields, i) {
 		switch i {
 		case 0:
-			decodeIntPointer(d, &v.Int)
+			decodeIntPointer2(d, &v.Int)
 		case 1:
 			decodeStringPointer(d, &v.String)
 		case 2:
@@ -1316,9 +1343,9 @@ func decodePointers(d *codec.Decoder, v *Pointers) {
 		case 9:
 			decodeLeafPointer(d, &v.Omit)
 		case 10:
-			codec.DecodePointer(d, &v.Cents, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Cents, codec.DecodeMethods)
 		case 11:
-			codec.DecodePointer(d, &v.Color, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Color, codec.DecodeText)
 		case 12:
 			decodeNullableLeaf(d, &v.Null)
 		}
@@ -1326,7 +1353,7 @@ func decodePointers(d *codec.Decoder, v *Pointers) {
 }
 
 func encodeStringPointer(e *codec.Encoder, key string, v **string) {
-	codec.EncodeString(e, key, *v)
+	codec.EncodePointer(e, key, v, codec.EncodeString)
 }
 
 func decodeStringPointer(d *codec.Decoder, v **string) {
@@ -1458,13 +1485,17 @@ func encodeMaps(e *codec.Encoder, key string, v *Maps) {
 	codec.EncodeMap(e, `,"Any":`, &v.Any, codec.EncodeAny)
 	codec.EncodeJSON(e, `,"Shy":`, &v.Shy)
 	codec.EncodeMap(e, `,"Nested":`, &v.Nested, encodeLeafByString)
-	codec.EncodeMap(e, `,"Cents":`, &v.Cents, codec.EncodeJSON)
+	codec.EncodeMap(e, `,"Cents":`, &v.Cents, codec.EncodeMethods)
+	codec.EncodeTextMap(e, `,"Addrs":`, &v.Addrs, codec.EncodeString)
+	codec.EncodeTextMap(e, `,"Keys":`, &v.Keys, encodeLeafPointer)
+	codec.EncodeTextMap(e, `,"Codes":`, &v.Codes, codec.EncodeInt)
+	codec.EncodeMap(e, `,"Big":`, &v.Big, encodeIntPointer)
 	codec.EncodeJSON(e, `,"Maybe":`, &v.Maybe)
 	codec.EncodeMap(e, `,"Structs":`, &v.Structs, encodeStruct2)
 	e.Close(start)
 }
 
-var mapsFields = codec.Fields{Names: []string{"Strings", "Words", "Ints", "Small", "Uints", "Levels", "Colors", "Leaves", "Any", "Shy", "Nested", "Cents", "Maybe", "Structs"}}
+var mapsFields = codec.Fields{Names: []string{"Strings", "Words", "Ints", "Small", "Uints", "Levels", "Colors", "Leaves", "Any", "Shy", "Nested", "Cents", "Addrs", "Keys", "Codes", "Big", "Maybe", "Structs"}}
 
 func decodeMaps(d *codec.Decoder, v *Maps) {
 	for i := d.Object(&mapsFields); i >= 0; i = d.Next(&mapsFields, i) {
@@ -1492,10 +1523,18 @@ func decodeMaps(d *codec.Decoder, v *Maps) {
 		case 10:
 			codec.DecodeMap(d, &v.Nested, decodeLeafByString)
 		case 11:
-			codec.DecodeMap(d, &v.Cents, codec.DecodeJSON)
+			codec.DecodeMap(d, &v.Cents, codec.DecodeMethods)
 		case 12:
-			codec.DecodeJSON(d, &v.Maybe)
+			codec.DecodeTextMap(d, &v.Addrs, codec.DecodeString)
 		case 13:
+			codec.DecodeTextMap(d, &v.Keys, decodeLeafPointer)
+		case 14:
+			codec.DecodeTextMap(d, &v.Codes, codec.DecodeInt)
+		case 15:
+			codec.DecodeMap(d, &v.Big, decodeIntPointer)
+		case 16:
+			codec.DecodeJSON(d, &v.Maybe)
+		case 17:
 			codec.DecodeMap(d, &v.Structs, decodeStruct2)
 		}
 	}
@@ -1507,6 +1546,14 @@ func encodeLeafByString(e *codec.Encoder, key string, v *map[string]Leaf) {
 
 func decodeLeafByString(d *codec.Decoder, v *map[string]Leaf) {
 	codec.DecodeMap(d, v, decodeLeaf)
+}
+
+func encodeIntPointer(e *codec.Encoder, key string, v **big.Int) {
+	codec.EncodePointer(e, key, v, codec.EncodeMethods)
+}
+
+func decodeIntPointer(d *codec.Decoder, v **big.Int) {
+	codec.DecodePointer(d, v, codec.DecodeMethods)
 }
 
 func encodeStruct2(e *codec.Encoder, key string, v *struct {
@@ -1565,39 +1612,60 @@ func decodePlain(d *codec.Decoder, v *Plain) {
 
 func encodeCustom(e *codec.Encoder, key string, v *Custom) {
 	start := e.Open(key)
-	codec.EncodeJSON(e, `,"Cents":`, &v.Cents)
-	codec.EncodePointer(e, `,"Ptr":`, &v.Ptr, codec.EncodeJSON)
-	codec.EncodeJSON(e, `,"Shy":`, &v.Shy)
-	codec.EncodePointer(e, `,"ShyPtr":`, &v.ShyPtr, codec.EncodeJSON)
-	codec.EncodeJSON(e, `,"Color":`, &v.Color)
-	codec.EncodeSlice(e, `,"List":`, &v.List, codec.EncodeJSON)
+	codec.EncodeMethods(e, `,"Cents":`, &v.Cents)
+	codec.EncodePointer(e, `,"Ptr":`, &v.Ptr, codec.EncodeMethods)
+	codec.EncodeMethods(e, `,"Shy":`, &v.Shy)
+	codec.EncodePointer(e, `,"ShyPtr":`, &v.ShyPtr, codec.EncodeMethods)
+	codec.EncodeText(e, `,"Color":`, &v.Color)
+	codec.EncodeSlice(e, `,"List":`, &v.List, codec.EncodeMethods)
 	codec.EncodeTime(e, `,"Time":`, &v.Time)
 	codec.EncodeJSON(e, `,"Closed":`, &v.Closed)
 	encodeForeignOpen(e, `,"Open":`, &v.Open)
 	codec.EncodeJSON(e, `,"Embeds":`, &v.Embeds)
 	if !codec.IsZero(&v.Omit) {
-		codec.EncodeJSON(e, `,"Omit":`, &v.Omit)
+		codec.EncodeMethods(e, `,"Omit":`, &v.Omit)
 	}
+	codec.EncodeText(e, `,"key":`, &v.Key)
+	codec.EncodePresent(e, `,"key_ptr":`, v.KeyPtr, codec.EncodeText)
+	if len(v.Keys) != 0 {
+		codec.EncodeSlice(e, `,"keys":`, &v.Keys, codec.EncodeText)
+	}
+	if v.Code != 0 {
+		codec.EncodeText(e, `,"code":`, &v.Code)
+	}
+	if !codec.IsZero(&v.Addr) {
+		codec.EncodeText(e, `,"addr":`, &v.Addr)
+	}
+	codec.EncodePointer(e, `,"prefix":`, &v.Prefix, codec.EncodeText)
+	if len(v.IP) != 0 {
+		codec.EncodeText(e, `,"ip":`, &v.IP)
+	}
+	codec.EncodeMethods(e, `,"big":`, &v.Big)
+	encodeIntPointer(e, `,"big_ptr":`, &v.BigPtr)
+	codec.EncodePresent(e, `,"float":`, v.Float, codec.EncodeText)
+	codec.EncodeMethods(e, `,"level":`, &v.Level)
+	codec.EncodeMethods(e, `,"half":`, &v.Half)
+	codec.EncodeMethods(e, `,"Broken":`, &v.Broken)
 	e.Close(start)
 }
 
-var customFields = codec.Fields{Names: []string{"Cents", "Ptr", "Shy", "ShyPtr", "Color", "List", "Time", "Closed", "Open", "Embeds", "Omit"}}
+var customFields = codec.Fields{Names: []string{"Cents", "Ptr", "Shy", "ShyPtr", "Color", "List", "Time", "Closed", "Open", "Embeds", "Omit", "key", "key_ptr", "keys", "code", "addr", "prefix", "ip", "big", "big_ptr", "float", "level", "half", "Broken"}}
 
 func decodeCustom(d *codec.Decoder, v *Custom) {
 	for i := d.Object(&customFields); i >= 0; i = d.Next(&customFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeJSON(d, &v.Cents)
+			codec.DecodeMethods(d, &v.Cents)
 		case 1:
-			codec.DecodePointer(d, &v.Ptr, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Ptr, codec.DecodeMethods)
 		case 2:
-			codec.DecodeJSON(d, &v.Shy)
+			codec.DecodeMethods(d, &v.Shy)
 		case 3:
-			codec.DecodePointer(d, &v.ShyPtr, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.ShyPtr, codec.DecodeMethods)
 		case 4:
-			codec.DecodeJSON(d, &v.Color)
+			codec.DecodeText(d, &v.Color)
 		case 5:
-			codec.DecodeSlice(d, &v.List, codec.DecodeJSON)
+			codec.DecodeSlice(d, &v.List, codec.DecodeMethods)
 		case 6:
 			codec.DecodeTime(d, &v.Time)
 		case 7:
@@ -1607,7 +1675,33 @@ func decodeCustom(d *codec.Decoder, v *Custom) {
 		case 9:
 			codec.DecodeJSON(d, &v.Embeds)
 		case 10:
-			codec.DecodeJSON(d, &v.Omit)
+			codec.DecodeMethods(d, &v.Omit)
+		case 11:
+			codec.DecodeText(d, &v.Key)
+		case 12:
+			codec.DecodePointer(d, &v.KeyPtr, codec.DecodeText)
+		case 13:
+			codec.DecodeSlice(d, &v.Keys, codec.DecodeText)
+		case 14:
+			codec.DecodeText(d, &v.Code)
+		case 15:
+			codec.DecodeText(d, &v.Addr)
+		case 16:
+			codec.DecodePointer(d, &v.Prefix, codec.DecodeText)
+		case 17:
+			codec.DecodeText(d, &v.IP)
+		case 18:
+			codec.DecodeMethods(d, &v.Big)
+		case 19:
+			decodeIntPointer(d, &v.BigPtr)
+		case 20:
+			codec.DecodePointer(d, &v.Float, codec.DecodeText)
+		case 21:
+			codec.DecodeMethods(d, &v.Level)
+		case 22:
+			codec.DecodeMethods(d, &v.Half)
+		case 23:
+			codec.DecodeMethods(d, &v.Broken)
 		}
 	}
 }
@@ -1954,11 +2048,11 @@ func decodeLeafArray2(d *codec.Decoder, v *[2]Leaf) {
 }
 
 func encodeIntPointerPointer(e *codec.Encoder, key string, v ***int) {
-	codec.EncodePointer(e, key, v, encodeIntPointer)
+	codec.EncodePointer(e, key, v, encodeIntPointer2)
 }
 
 func decodeIntPointerPointer(d *codec.Decoder, v ***int) {
-	codec.DecodePointer(d, v, decodeIntPointer)
+	codec.DecodePointer(d, v, decodeIntPointer2)
 }
 
 func encodeLeafSliceByInt(e *codec.Encoder, key string, v *map[int][]Leaf) {

@@ -2,6 +2,7 @@
 package foreign
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -55,6 +56,88 @@ func (c *Color) UnmarshalText(text []byte) error {
 	}
 	*c = Color(strings.ToLower(string(text)))
 	return nil
+}
+
+// Key is an id that is a text in JSON, as keys of maps too.
+type Key [4]byte
+
+// MarshalText returns the id in hexadecimal digits.
+func (k Key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
+
+// UnmarshalText reads what MarshalText returns.
+func (k *Key) UnmarshalText(text []byte) error {
+	id, err := hex.DecodeString(string(text))
+	if err != nil || len(id) != len(k) {
+		return errors.New("no key")
+	}
+	copy(k[:], id)
+	return nil
+}
+
+// Code is a number that is a text in JSON.
+type Code int
+
+// MarshalText returns text that needs escapes, and for some numbers none.
+func (c Code) MarshalText() ([]byte, error) {
+	if c == 127 {
+		return nil, errors.New("no code")
+	}
+	if c == 128 {
+		return []byte("<\xff>"), nil
+	}
+	return []byte("<" + strconv.Itoa(int(c)) + ">"), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (c *Code) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(strings.Trim(string(text), "<>"))
+	*c = Code(n)
+	return err
+}
+
+// Half writes itself as text and reads itself as JSON.
+type Half struct{ S string }
+
+// MarshalText returns the text.
+func (h Half) MarshalText() ([]byte, error) { return []byte(h.S), nil }
+
+// UnmarshalText reads it.
+func (h *Half) UnmarshalText(text []byte) error { return errors.New("UnmarshalJSON comes first") }
+
+// MarshalJSON returns it as JSON.
+func (h Half) MarshalJSON() ([]byte, error) { return json.Marshal(h.S) }
+
+// UnmarshalJSON reads it as JSON.
+func (h *Half) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &h.S) }
+
+// Broken returns what is no JSON.
+type Broken struct{ N int }
+
+// MarshalJSON returns JSON for some numbers only.
+func (b Broken) MarshalJSON() ([]byte, error) {
+	switch b.N {
+	case 1:
+		return nil, nil
+	case 9:
+		return []byte(`{"a":1,}`), nil
+	case 10:
+		return []byte(" "), nil
+	case 127:
+		return nil, errors.New("broken")
+	case 128:
+		return []byte(`"<\xff\u2028"`), nil
+	case 255:
+		return []byte(`1 2`), nil
+	}
+	return []byte(" {\n\"n\" : " + strconv.Itoa(b.N) + " } "), nil
+}
+
+// UnmarshalJSON reads the number.
+func (b *Broken) UnmarshalJSON(data []byte) error {
+	var read struct{ N int }
+	err := json.Unmarshal(data, &read)
+	b.N = read.N
+	return err
 }
 
 // Cents is an amount that is written as a decimal number.
