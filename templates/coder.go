@@ -30,6 +30,9 @@ var nodes = map[coding.Kind]string{
 	coding.Map: "Map", coding.IntMap: "IntMap", coding.UintMap: "UintMap", coding.TextMap: "TextMap",
 }
 
+// quotedKinds are those with functions of their own under the tag option string.
+var quotedKinds = map[coding.Kind]string{coding.Int: "Int", coding.Uint: "Uint"}
+
 func (f *file) codecName(name string) *jen.Statement { return f.qual(codecPath, "codec", name) }
 
 // encoder is the function that encodes c's type, decoder the one that decodes
@@ -274,7 +277,7 @@ func (f *file) encodeField(field *coding.Field) []jen.Code {
 	key := jen.Id("`," + string(name) + ":`")
 	call := f.encodeCall(field.Coder, key, variable(x))
 	if field.Option.Quoted {
-		call = f.codecName("EncodeQuoted").Call(jen.Id("e"), key, jen.Op("&").Add(x()))
+		call = f.codecName("EncodeQuoted"+quotedKinds[field.Coder.Kind]).Call(jen.Id("e"), key, jen.Op("&").Add(x()))
 	}
 	var conditions []jen.Code
 	for n, step := range field.Path {
@@ -381,7 +384,7 @@ func (f *file) decodeField(field *coding.Field) []jen.Code {
 		}
 	}
 	if field.Option.Quoted {
-		return append(body, f.codecName("DecodeQuoted").Call(jen.Id("d"), jen.Op("&").Add(x())))
+		return append(body, f.codecName("DecodeQuoted"+quotedKinds[field.Coder.Kind]).Call(jen.Id("d"), jen.Op("&").Add(x())))
 	}
 	return append(body, f.decodeCall(field.Coder, variable(x)))
 }

@@ -1177,7 +1177,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
-	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
+	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeMethods)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
 	codec.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
@@ -1278,7 +1278,7 @@ func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 		case 40:
 			codec.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec.DecodePointer(d, &v.Source, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Source, codec.DecodeMethods)
 		case 42:
 			v.SourceTransfer.DecodeJSON(d)
 		case 43:

@@ -9,6 +9,7 @@
 package coding
 
 import (
+	"fmt"
 	"go/types"
 	"slices"
 
@@ -166,12 +167,22 @@ func (p *Plan) Coders() []*Coder {
 	return named
 }
 
-// Delegated returns the coders of types that encoding/json takes.
+// Delegated returns the coders of types that encoding/json takes, and of fields
+// that it puts in a string.
 func (p *Plan) Delegated() []*Coder {
 	var found []*Coder
 	for _, c := range p.list {
-		if c.Kind == JSON && (c.Encodes || c.Decodes) {
+		if !c.Encodes && !c.Decodes {
+			continue
+		}
+		if c.Kind == JSON {
 			found = append(found, c)
+		}
+		for _, f := range c.Fields {
+			if f.Option.Quoted && f.Coder.Kind != Int && f.Coder.Kind != Uint {
+				why := fmt.Sprintf("is put in a string by the tag of %s", f.Path[len(f.Path)-1].Name)
+				found = append(found, &Coder{Type: f.Coder.Type, Why: why})
+			}
 		}
 	}
 	return found

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -328,20 +327,6 @@ func (d *Decoder) name() (string, bool) {
 func DecodeNone(d *Decoder, _ *struct{}) {
 	d.Token('[')
 	d.Token(']')
-}
-
-// DecodeQuoted reads a field with the tag option string.
-func DecodeQuoted[T any](d *Decoder, v *T) {
-	text := d.value()
-	if text == nil {
-		return
-	}
-	q := quoted[T]{*v}
-	if err := d.unmarshal(slices.Concat([]byte(`{"v":`), text, []byte(`}`)), &q); err != nil {
-		d.unfit(text, err)
-		return
-	}
-	*v = q.V
 }
 
 // Make makes an embedded struct that is not there.

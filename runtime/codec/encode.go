@@ -189,20 +189,3 @@ func IsZero[T any](v *T) bool { return reflect.ValueOf(v).Elem().IsZero() }
 
 // EncodeNone encodes the inputs of a step that has none: an empty array.
 func EncodeNone(e *Encoder, key string, _ *struct{}) { e.CloseArray(e.Open(key)) }
-
-// quoted lets encoding/json put a value in a string, as the tag option string
-// asks for.
-type quoted[T any] struct {
-	V T `json:"v,string"` //lint:ignore SA5008 T is one of the types that the option is for
-}
-
-// EncodeQuoted encodes a field with the tag option string.
-func EncodeQuoted[T any](e *Encoder, key string, v *T) {
-	at := len(e.buf)
-	e.JSON("", &quoted[T]{*v})
-	if e.err == nil {
-		const before, behind = `{"v":`, `}`
-		text := string(e.buf[at+len(before) : len(e.buf)-len(behind)])
-		e.buf = append(append(e.buf[:at], key...), text...)
-	}
-}

@@ -46,7 +46,7 @@ func TestTextsMeanWhatTheyMeanToEncodingJSON(t *testing.T) {
 		{"embedding", outer, []string{`{"id":"a","Shade":"b","Deep":1,"left":1,"Right":2,"shown":3,"named":{"id":"c"},"tagged":{"T":1},"Level":4,"D":9,"id2":"x"}`, `{"left":null}`, `{"tagged":null}`, `{"ID":"case","SHADE":"x"}`}},
 		{"a clash of names", clash, []string{`{"Name":"a"}`, `{"name":"a"}`, `{"Other":"a"}`}},
 		{"values in strings", quoted, []string{
-			`{"int":"1"}`, `{"int":1}`, `{"int":" 1"}`, `{"int":"1 "}`, `{"int":"x"}`, `{"int":null}`, `{"int":"null"}`, `{"uint":"256"}`, `{"float":"1e400"}`, `{"bool":"true"}`, `{"bool":true}`,
+			`{"int":"1"}`, `{"int":1}`, `{"int":"01"}`, `{"int":"-0"}`, `{"int":"-5"}`, `{"int":"+5"}`, `{"int":"1.0"}`, `{"int":"1e2"}`, `{"int":""}`, `{"int":"-"}`, `{"int":"1`, `{"int":"\u0031"}`, `{"int":"9223372036854775807"}`, `{"int":"9223372036854775808"}`, `{"level":"32768"}`, `{"uint":"-1"}`, `{"uint":"255"}`, `{"int":"5","int":null}`, `{"int":"5","int":"null"}`, `{"omit":"0"}`, `{"int":" 1"}`, `{"int":"1 "}`, `{"int":"x"}`, `{"int":null}`, `{"int":"null"}`, `{"uint":"256"}`, `{"float":"1e400"}`, `{"bool":"true"}`, `{"bool":true}`,
 			`{"string":"\"a\""}`, `{"string":"a"}`, `{"ptr":"null"}`, `{"ptr":null}`, `{"ptr":"5"}`, `{"level":"7","text":"\"w\"","f32":"0.1"}`,
 		}},
 		{"members twice", pointers, []string{`{"leaf":{"id":"a","score":1},"leaf":{"id":"b"}}`, `{"int":1,"int":2}`, `{"twice":{"id":"a"},"twice":null,"twice":{"score":2}}`, `{"map":{"a":{"id":"x"}},"map":{"a":{"score":1},"b":null}}`}},

@@ -1136,16 +1136,16 @@ func decodeTexts(d *codec.Decoder, v *Texts) {
 
 func encodeQuoted(e *codec.Encoder, key string, v *Quoted) {
 	start := e.Open(key)
-	codec.EncodeQuoted(e, `,"int":`, &v.Int)
-	codec.EncodeQuoted(e, `,"uint":`, &v.Uint)
+	codec.EncodeQuotedInt(e, `,"int":`, &v.Int)
+	codec.EncodeQuotedUint(e, `,"uint":`, &v.Uint)
 	codec.EncodeQuoted(e, `,"float":`, &v.Float)
 	codec.EncodeQuoted(e, `,"bool":`, &v.Bool)
 	codec.EncodeQuoted(e, `,"string":`, &v.String)
 	codec.EncodeQuoted(e, `,"ptr":`, &v.Ptr)
 	if v.Omit != 0 {
-		codec.EncodeQuoted(e, `,"omit":`, &v.Omit)
+		codec.EncodeQuotedInt(e, `,"omit":`, &v.Omit)
 	}
-	codec.EncodeQuoted(e, `,"level":`, &v.Level)
+	codec.EncodeQuotedInt(e, `,"level":`, &v.Level)
 	codec.EncodeQuoted(e, `,"text":`, &v.Text)
 	codec.EncodeQuoted(e, `,"f32":`, &v.F32)
 	e.Close(start)
@@ -1157,9 +1157,9 @@ func decodeQuoted(d *codec.Decoder, v *Quoted) {
 	for i := d.Object(&quotedFields); i >= 0; i = d.Next(&quotedFields, i) {
 		switch i {
 		case 0:
-			codec.DecodeQuoted(d, &v.Int)
+			codec.DecodeQuotedInt(d, &v.Int)
 		case 1:
-			codec.DecodeQuoted(d, &v.Uint)
+			codec.DecodeQuotedUint(d, &v.Uint)
 		case 2:
 			codec.DecodeQuoted(d, &v.Float)
 		case 3:
@@ -1169,9 +1169,9 @@ func decodeQuoted(d *codec.Decoder, v *Quoted) {
 		case 5:
 			codec.DecodeQuoted(d, &v.Ptr)
 		case 6:
-			codec.DecodeQuoted(d, &v.Omit)
+			codec.DecodeQuotedInt(d, &v.Omit)
 		case 7:
-			codec.DecodeQuoted(d, &v.Level)
+			codec.DecodeQuotedInt(d, &v.Level)
 		case 8:
 			codec.DecodeQuoted(d, &v.Text)
 		case 9:

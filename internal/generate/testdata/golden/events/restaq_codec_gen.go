@@ -4025,7 +4025,7 @@ func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 		case 40:
 			codec.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec.DecodePointer(d, &v.Source, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Source, codec.DecodeMethods)
 		case 42:
 			v.SourceTransfer.DecodeJSON(d)
 		case 43:

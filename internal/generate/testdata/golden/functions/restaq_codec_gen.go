@@ -118,13 +118,13 @@ func decodeByLevelIn(d *codec.Decoder, in *byLevelIn) {
 
 func encodeByAddressIn(e *codec.Encoder, key string, in *byAddressIn) {
 	start := e.Open(key)
-	codec.EncodeJSON(e, ",", &in.address)
+	codec.EncodeText(e, ",", &in.address)
 	e.CloseArray(start)
 }
 
 func decodeByAddressIn(d *codec.Decoder, in *byAddressIn) {
 	d.Token('[')
-	codec.DecodeJSON(d, &in.address)
+	codec.DecodeText(d, &in.address)
 	d.Token(']')
 }
 

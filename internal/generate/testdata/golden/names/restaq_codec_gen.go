@@ -1188,7 +1188,7 @@ func encodeStripeCharge(e *codec2.Encoder, key string, v *stripe.Charge) {
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
-	codec2.EncodePointer(e, `,"source":`, &v.Source, codec2.EncodeJSON)
+	codec2.EncodePointer(e, `,"source":`, &v.Source, codec2.EncodeMethods)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec2.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
 	codec2.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
@@ -1289,7 +1289,7 @@ func decodeStripeCharge(d *codec2.Decoder, v *stripe.Charge) {
 		case 40:
 			codec2.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec2.DecodePointer(d, &v.Source, codec2.DecodeJSON)
+			codec2.DecodePointer(d, &v.Source, codec2.DecodeMethods)
 		case 42:
 			v.SourceTransfer.DecodeJSON(d)
 		case 43:

@@ -44,13 +44,13 @@ var settleCodec = restaq.Codec[settleIn, string]{
 
 func encodeSettleIn(e *codec.Encoder, key string, in *settleIn) {
 	start := e.Open(key)
-	codec.EncodeJSON(e, ",", &in.payment)
+	codec.EncodeMethods(e, ",", &in.payment)
 	e.CloseArray(start)
 }
 
 func decodeSettleIn(d *codec.Decoder, in *settleIn) {
 	d.Token('[')
-	codec.DecodeJSON(d, &in.payment)
+	codec.DecodeMethods(d, &in.payment)
 	d.Token(']')
 }
 
@@ -68,9 +68,9 @@ func decodeAcmeOrderCreated(d *codec.Decoder, v *acme.OrderCreated) {
 		case 3:
 			v.Customer.DecodeJSON(d)
 		case 4:
-			codec.DecodeJSON(d, &v.Payment)
+			codec.DecodeMethods(d, &v.Payment)
 		case 5:
-			codec.DecodePointer(d, &v.Labels, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Labels, codec.DecodeMethods)
 		}
 	}
 }

@@ -1230,14 +1230,14 @@ func decodeClockIn(d *codec.Decoder, in *clockIn) {
 
 func encodeTextIn(e *codec.Encoder, key string, in *textIn) {
 	start := e.Open(key)
-	codec.EncodeJSON(e, ",", &in.t)
+	codec.EncodeText(e, ",", &in.t)
 	codec.EncodeRaw(e, ",", &in.raw)
 	e.CloseArray(start)
 }
 
 func decodeTextIn(d *codec.Decoder, in *textIn) {
 	d.Token('[')
-	codec.DecodeJSON(d, &in.t)
+	codec.DecodeText(d, &in.t)
 	d.Token(',')
 	codec.DecodeRaw(d, &in.raw)
 	d.Token(']')
@@ -1469,11 +1469,11 @@ func decodeNode(d *codec.Decoder, v *Node) {
 }
 
 func encodeTextByString(e *codec.Encoder, key string, v *map[string]money.Text) {
-	codec.EncodeMap(e, key, v, codec.EncodeJSON)
+	codec.EncodeMap(e, key, v, codec.EncodeText)
 }
 
 func decodeTextByString(d *codec.Decoder, v *map[string]money.Text) {
-	codec.DecodeMap(d, v, codec.DecodeJSON)
+	codec.DecodeMap(d, v, codec.DecodeText)
 }
 
 func encodeSettings(e *codec.Encoder, key string, v *Settings) {
@@ -1616,7 +1616,7 @@ func encodeStripeCharge(e *codec.Encoder, key string, v *stripe.Charge) {
 	payload.EncodePresent(e, `,"refunds":`, &v.Refunds, encodeStripeChargeRefunds)
 	v.Review.EncodeJSON(e, `,"review":`)
 	encodeStripeShipping(e, `,"shipping":`, v.Shipping)
-	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeJSON)
+	codec.EncodePointer(e, `,"source":`, &v.Source, codec.EncodeMethods)
 	v.SourceTransfer.EncodeJSON(e, `,"source_transfer":`)
 	codec.EncodeString(e, `,"statement_descriptor":`, v.StatementDescriptor)
 	codec.EncodeString(e, `,"statement_descriptor_suffix":`, v.StatementDescriptorSuffix)
@@ -1717,7 +1717,7 @@ func decodeStripeCharge(d *codec.Decoder, v *stripe.Charge) {
 		case 40:
 			codec.DecodePointer(d, &v.Shipping, decodeStripeShipping)
 		case 41:
-			codec.DecodePointer(d, &v.Source, codec.DecodeJSON)
+			codec.DecodePointer(d, &v.Source, codec.DecodeMethods)
 		case 42:
 			v.SourceTransfer.DecodeJSON(d)
 		case 43:
