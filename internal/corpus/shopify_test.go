@@ -12,8 +12,9 @@ import (
 	"github.com/restaq/restaq/schemas/shopify"
 )
 
-// Shopify's sample payload of every topic.
-func TestShopifySamples(t *testing.T) {
+// shopifySamples returns Shopify's sample payload of every topic.
+func shopifySamples(t *testing.T) []sample {
+	t.Helper()
 	dir := os.DirFS(filepath.Join(get(t, fetch.Shopify), "metadatas", "2026-07"))
 	var samples []sample
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -35,6 +36,11 @@ func TestShopifySamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return samples
+}
+
+func TestShopifySamples(t *testing.T) {
+	samples := shopifySamples(t)
 	got := judge(t, shipped(t, "shopify"), samples, here(samples, shopify.Decode, shopify.Validate))
 	if want := (tally{samples: 221, valid: 209}); got != want {
 		t.Errorf("%+v, want %+v", got, want)

@@ -11,9 +11,11 @@ import (
 	"github.com/restaq/restaq/schemas/stripe"
 )
 
-// Stripe publishes a fixture of each resource, and what resource an event is
-// about: each event type is tried with each.
-func TestStripeFixtures(t *testing.T) {
+// stripeSamples returns events around the fixtures that Stripe publishes of each
+// resource. It says what resource an event is about: each event type is tried
+// with each.
+func stripeSamples(t *testing.T) []sample {
+	t.Helper()
 	var fixtures struct{ Resources map[string]json.RawMessage }
 	readJSON(t, fetch.StripeMock, "embedded/openapi/fixtures3.beta.json", &fixtures)
 	type reference struct {
@@ -50,6 +52,11 @@ func TestStripeFixtures(t *testing.T) {
 	if len(types) != 303 {
 		t.Errorf("fixtures for %d event types", len(types))
 	}
+	return samples
+}
+
+func TestStripeFixtures(t *testing.T) {
+	samples := stripeSamples(t)
 	got := judge(t, shipped(t, "stripe"), samples, here(samples, stripe.Decode, stripe.Validate))
 	if want := (tally{samples: 316, valid: 316, unknown: 20}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
