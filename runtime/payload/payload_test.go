@@ -178,7 +178,7 @@ func TestDecodeReturnsTheStruct(t *testing.T) {
 
 // Whatever bytes come, decoding neither panics nor changes a value that it took.
 func FuzzUnmarshal(f *testing.F) {
-	for _, s := range []string{`null`, `"x"`, `{"id":"a"}`, `{"id":{"id":1}}`, `1.0`, `[1]`, `{"":"a","plain":"b","more":1.0}`, `["a",1e3,["x"],1.0]`, `{"i":1.0,"n":1.0}`, `tru`, ` 1 `, `{"a":"\\","id":"\""}`, "\"\xff\""} {
+	for _, s := range []string{`null`, `"x"`, `{"id":"a"}`, `{"id":{"id":1}}`, `1.0`, `[1]`, `{"":"a","plain":"b","more":1.0}`, `["a",1e3,["x"],1.0]`, `{"i":1.0,"n":1.0}`, `{"i":1E81111111,"n":0}`, `tru`, ` 1 `, `{"a":"\\","id":"\""}`, "\"\xff\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -188,7 +188,7 @@ func FuzzUnmarshal(f *testing.F) {
 		check[payload.Time](t, data)
 		check[payload.Unknown](t, data)
 		var c counts
-		if err := payload.Unmarshal(data, &c); err == nil && json.Unmarshal(data, new(any)) != nil {
+		if err := payload.Unmarshal(data, &c); err == nil && !json.Valid(data) {
 			t.Fatalf("%q is no JSON, and taken", data)
 		}
 		checkObject(t, data)

@@ -401,6 +401,7 @@ var commasCodec = restaq.Codec[commasIn, Numbers]{
 	AppendOut: codec.Appender(encodeNumbers),
 	DecodeOut: codec.Reader(decodeNumbers),
 	Shape:     "c7a69dd53b4d534f",
+	Reads:     []string{"4cc86214eccae85d"},
 }
 
 var textsCodec = restaq.Codec[textsIn, Quoted]{
