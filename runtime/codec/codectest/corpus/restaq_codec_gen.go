@@ -717,7 +717,9 @@ func encodeOmitted(e *codec.Encoder, key string, v *Omitted) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
+	if v.Pointer != nil {
+		e.Int(`,"pointer":`, int64(*v.Pointer))
+	}
 	if len(v.Raw) != 0 {
 		codec.EncodeRaw(e, `,"raw":`, &v.Raw)
 	}
@@ -802,7 +804,7 @@ func decodeStruct(d *codec.Decoder, v *struct{}) {
 }
 
 func encodeIntPointer2(e *codec.Encoder, key string, v **int) {
-	codec.EncodePointer(e, key, v, codec.EncodeInt)
+	codec.EncodeInt(e, key, *v)
 }
 
 func decodeIntPointer2(d *codec.Decoder, v **int) {
@@ -844,7 +846,9 @@ func encodeZeros(e *codec.Encoder, key string, v *Zeros) {
 	if v.Any != nil {
 		codec.EncodeAny(e, `,"any":`, &v.Any)
 	}
-	codec.EncodePresent(e, `,"pointer":`, v.Pointer, codec.EncodeInt)
+	if v.Pointer != nil {
+		e.Int(`,"pointer":`, int64(*v.Pointer))
+	}
 	if !v.Day.IsZero() {
 		encodeForeignDay(e, `,"day":`, &v.Day)
 	}
@@ -1354,7 +1358,7 @@ func decodePointers(d *codec.Decoder, v *Pointers) {
 }
 
 func encodeStringPointer(e *codec.Encoder, key string, v **string) {
-	codec.EncodePointer(e, key, v, codec.EncodeString)
+	codec.EncodeString(e, key, *v)
 }
 
 func decodeStringPointer(d *codec.Decoder, v **string) {
