@@ -13,6 +13,7 @@ import (
 	"github.com/restaq/restaq/checks/ignore"
 	"github.com/restaq/restaq/checks/ignorederror"
 	"github.com/restaq/restaq/checks/internal/marked"
+	"github.com/restaq/restaq/checks/loopkey"
 	"github.com/restaq/restaq/checks/lossy"
 	"github.com/restaq/restaq/checks/nested"
 	"github.com/restaq/restaq/checks/nondeterminism"
@@ -28,6 +29,7 @@ func All() []*analysis.Analyzer {
 		contextescape.Analyzer,
 		directcall.Analyzer,
 		ignorederror.Analyzer,
+		loopkey.Analyzer,
 		lossy.Analyzer,
 		nested.Analyzer,
 		nondeterminism.Analyzer,

@@ -8,7 +8,7 @@
 // The order of the files follows the work: marks.go finds what is marked,
 // function.go reads signatures, event.go fits handlers to their event types,
 // nameable.go looks at types, expr.go at expressions, names.go at what is taken,
-// and calls.go, reach.go and flow.go at who calls whom.
+// and calls.go at who calls whom.
 package check
 
 import (

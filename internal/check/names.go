@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/restaq/restaq/internal/calls"
 	"github.com/restaq/restaq/internal/model"
 	"github.com/restaq/restaq/internal/problem"
 )
@@ -241,7 +242,7 @@ func (c *checker) names() {
 			}
 			if !registered[f.Recv] {
 				registered[f.Recv] = true
-				c.taken(m, f.Recv, register, m.Func.Name.Pos(), "generated registration")
+				c.taken(m, f.Recv, calls.Register, m.Func.Name.Pos(), "generated registration")
 			}
 		}
 	}

@@ -43,8 +43,9 @@ var table = []Rule{
 	{Tree: "./internal/marker", May: []string{"./internal/naming"}},
 	{Tree: "./internal/load", May: []string{"./internal/model", "./internal/problem", "golang.org/x/tools/go/packages", "golang.org/x/tools/go/gcexportdata"}},
 	{Tree: "./internal/analyze", May: []string{"./internal/load", "golang.org/x/tools/go/analysis"}},
+	{Tree: "./internal/calls"},
 	{Tree: "./internal/check", May: []string{
-		"./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
+		"./internal/calls", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/model", "./internal/naming", "./internal/problem",
 	}, TestsMay: []string{"./internal/load"}},
 	{Tree: "./internal/graph", May: []string{"./internal/marker", "./internal/model", "./internal/naming"}, TestsMay: []string{"./internal/check", "./internal/load", "./runtime/graph"}},
 	{Tree: "./internal/eventtype", May: []string{"./internal/marker", "./internal/model"}},
@@ -63,7 +64,7 @@ var table = []Rule{
 	// The checks: what the generator knows of markers, by the rules of
 	// go/analysis.
 	{Tree: "./checks/...", May: []string{
-		"./checks/...", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/naming", "./internal/shape",
+		"./checks/...", "./internal/calls", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/naming", "./internal/shape",
 		"golang.org/x/tools/go/analysis", "golang.org/x/tools/go/cfg", "golang.org/x/tools/go/types/typeutil",
 	}, TestsMay: []string{"./internal/checktest", "./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
 	{Tree: "./internal/checktest", May: []string{

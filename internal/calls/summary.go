@@ -1,4 +1,4 @@
-package check
+package calls
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type count struct {
 }
 
 // state holds, for a point in a function, the greatest count over the paths
-// that lead to it, by what is called: a step (*marked), or a parameter of
+// that lead to it, by what is called: a step (*Step), or a parameter of
 // function type (*types.Var). Nil means that no path leads there. States are
 // never changed in place.
 type state map[any]count
@@ -61,12 +61,12 @@ func equal(a, b state) bool {
 
 // add returns st after a call of what at pos. What is called more than once is
 // noted, if it is a step without key=.
-func (g *graph) add(st state, what any, n count, pos token.Pos) state {
+func (g *Graph) add(st state, what any, n count, pos token.Pos) state {
 	if st == nil {
 		return nil
 	}
-	m, isStep := what.(*marked)
-	if isStep && m.Marker.Key.Text != "" {
+	m, isStep := what.(*Step)
+	if isStep && m.Keyed {
 		return st
 	}
 	added := maps.Clone(st)
@@ -91,7 +91,7 @@ func (g *graph) add(st state, what any, n count, pos token.Pos) state {
 
 // apply returns st after everything in calls, as one call at pos. If why is not
 // empty, it says why all of them count as many.
-func (g *graph) apply(st, calls state, pos token.Pos, why string) state {
+func (g *Graph) apply(st, calls state, pos token.Pos, why string) state {
 	for _, what := range inOrder(calls) {
 		n := calls[what]
 		if why != "" && !n.many {
@@ -110,7 +110,7 @@ func inOrder(calls state) []any {
 }
 
 // summary returns what one call of a function of the package comes to.
-func (g *graph) summary(fn *types.Func) state {
+func (g *Graph) summary(fn *types.Func) state {
 	decl := g.decls[fn]
 	if decl == nil {
 		return state{}
@@ -120,7 +120,7 @@ func (g *graph) summary(fn *types.Func) state {
 
 // summarize returns what one run of a body comes to. A function that calls
 // itself counts each call as many.
-func (g *graph) summarize(key any, body *ast.BlockStmt, name string) state {
+func (g *Graph) summarize(key any, body *ast.BlockStmt, name string) state {
 	if s := g.summaries[key]; s != nil {
 		return g.met(s)
 	}
@@ -128,7 +128,7 @@ func (g *graph) summarize(key any, body *ast.BlockStmt, name string) state {
 	g.summaries[key] = s
 	g.stack = append(g.stack, s)
 	forget := len(g.partial)
-	w := &walker{graph: g, labels: map[string]state{}}
+	w := &walker{Graph: g, labels: map[string]state{}}
 	if fn, ok := key.(*types.Func); ok {
 		w.inside = g.handlers[fn] || g.steps[fn] != nil
 	}
@@ -152,7 +152,7 @@ func (g *graph) summarize(key any, body *ast.BlockStmt, name string) state {
 }
 
 // met returns what a call of a function comes to whose summary was begun.
-func (g *graph) met(s *summary) state {
+func (g *Graph) met(s *summary) state {
 	if !s.underWay {
 		g.leadsBack(s.low)
 		return s.calls
@@ -166,7 +166,7 @@ func (g *graph) met(s *summary) state {
 
 // leadsBack notes that the summary under way leads to one at a depth of the
 // stack, if that is under way, too.
-func (g *graph) leadsBack(depth int) {
+func (g *Graph) leadsBack(depth int) {
 	if n := len(g.stack); n > 0 {
 		top := g.stack[n-1]
 		top.low = min(top.low, depth)

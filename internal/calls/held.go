@@ -1,4 +1,4 @@
-package check
+package calls
 
 import (
 	"go/ast"
@@ -10,7 +10,7 @@ import (
 // held returns the function values that are assigned to a local variable: they
 // are counted where the variable is called, as any of them may be meant. Values
 // that nothing is known of are not among them.
-func (g *graph) held(v *types.Var) []ast.Expr {
+func (g *Graph) held(v *types.Var) []ast.Expr {
 	if g.values == nil {
 		g.findHeld()
 	}
@@ -40,18 +40,18 @@ func (w *walker) isHeld(to, values []ast.Expr, i int) bool {
 	if !ok {
 		return false
 	}
-	v, ok := w.src.Info.ObjectOf(id).(*types.Var)
+	v, ok := w.pkg.Info.ObjectOf(id).(*types.Var)
 	return ok && slices.Contains(w.held(v), ast.Unparen(values[i]))
 }
 
 // findHeld finds the function values that local variables hold. A variable
 // whose address is taken is left out: who knows when that is called.
-func (g *graph) findHeld() {
+func (g *Graph) findHeld() {
 	g.values = map[*types.Var][]ast.Expr{}
 	shared := map[*types.Var]bool{}
 	local := func(x ast.Expr) *types.Var {
 		if id, ok := ast.Unparen(x).(*ast.Ident); ok {
-			if v, ok := g.src.Info.ObjectOf(id).(*types.Var); ok && v.Kind() == types.LocalVar {
+			if v, ok := g.pkg.Info.ObjectOf(id).(*types.Var); ok && v.Kind() == types.LocalVar {
 				return v
 			}
 		}
@@ -86,7 +86,7 @@ func (g *graph) findHeld() {
 
 // isFunction reports whether x is a function literal, a function of the package
 // or the wrapper of a step.
-func (g *graph) isFunction(x ast.Expr) bool {
+func (g *Graph) isFunction(x ast.Expr) bool {
 	if _, ok := ast.Unparen(x).(*ast.FuncLit); ok {
 		return true
 	}

@@ -1,4 +1,4 @@
-package check
+package calls
 
 import (
 	"go/ast"
@@ -52,7 +52,7 @@ func (w *walker) value(x ast.Expr) (state, bool) {
 	case *ast.FuncLit:
 		return w.summarize(v, v.Body, "a function literal"), true
 	case *ast.Ident:
-		obj, ok := w.src.Info.Uses[v].(*types.Var)
+		obj, ok := w.pkg.Info.Uses[v].(*types.Var)
 		if !ok {
 			break
 		}
@@ -72,18 +72,16 @@ func (w *walker) value(x ast.Expr) (state, bool) {
 	case step != nil:
 		return w.wrapper(state{}, step, x), true
 	case fn != nil && w.decls[fn] != nil && !w.handlers[fn]:
-		return w.graph.summary(fn), true
+		return w.summary(fn), true
 	}
 	return nil, false
 }
 
 // wrapper returns st after a call of a step's wrapper, which may run the step's
 // function.
-func (w *walker) wrapper(st state, step *marked, at ast.Expr) state {
+func (w *walker) wrapper(st state, step *Step, at ast.Expr) state {
 	st = w.add(st, step, count{pos: at.Pos()}, at.Pos())
-	if fn, ok := w.src.Info.Defs[step.Func.Name].(*types.Func); ok {
-		st = w.apply(st, w.graph.summary(fn), at.Pos(), "")
-	}
+	st = w.apply(st, w.summary(step.Func), at.Pos(), "")
 	return st
 }
 
@@ -101,7 +99,7 @@ func (w *walker) call(call *ast.CallExpr, st state) state {
 			st = w.expr(arg, st)
 		}
 	}
-	if w.src.Info.Types[fun].IsType() { // a conversion: the value goes on
+	if w.pkg.Info.Types[fun].IsType() { // a conversion: the value goes on
 		for i, calls := range values {
 			return w.apply(st, calls, call.Args[i].Pos(), "part of a function value that may be called more than once, at "+w.where(call.Pos()))
 		}
@@ -132,7 +130,7 @@ func (w *walker) call(call *ast.CallExpr, st state) state {
 // callFunction returns the state behind a call of a function of the package,
 // whose parameters of function type stand for the arguments.
 func (w *walker) callFunction(call *ast.CallExpr, fn *types.Func, values map[int]state, st state) state {
-	calls := w.graph.summary(fn)
+	calls := w.summary(fn)
 	params := fn.Signature().Params()
 	for _, what := range inOrder(calls) {
 		v, isParam := what.(*types.Var)
@@ -168,7 +166,7 @@ func (w *walker) handedOn(fn *types.Func, call *ast.CallExpr) string {
 	if slices.Contains([]string{"Go", "TryGo", "AfterFunc"}, name) {
 		return "called concurrently, at " + w.where(call.Pos())
 	}
-	if fn != nil && fn.Pkg() != nil && slices.Contains([]string{"sync.Do", runtimePath + ".Do"}, fn.Pkg().Path()+"."+fn.Name()) {
+	if fn != nil && fn.Pkg() != nil && slices.Contains([]string{"sync.Do", runtime + ".Do"}, fn.Pkg().Path()+"."+fn.Name()) {
 		return ""
 	}
 	return "part of a function handed to " + name + ", which may call it more than once, at " + w.where(call.Pos())
@@ -178,10 +176,10 @@ func (w *walker) handedOn(fn *types.Func, call *ast.CallExpr) string {
 func (w *walker) endsPath(call *ast.CallExpr) bool {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
-		builtin, ok := w.src.Info.Uses[fun].(*types.Builtin)
+		builtin, ok := w.pkg.Info.Uses[fun].(*types.Builtin)
 		return ok && builtin.Name() == "panic"
 	case *ast.SelectorExpr:
-		fn, ok := w.src.Info.Uses[fun.Sel].(*types.Func)
+		fn, ok := w.pkg.Info.Uses[fun.Sel].(*types.Func)
 		return ok && fn.Pkg() != nil && slices.Contains([]string{
 			"os.Exit", "runtime.Goexit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln",
 		}, fn.Pkg().Path()+"."+fn.Name())

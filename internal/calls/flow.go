@@ -1,4 +1,4 @@
-package check
+package calls
 
 import (
 	"go/ast"
@@ -7,7 +7,7 @@ import (
 
 // walker follows the paths through one function body.
 type walker struct {
-	*graph
+	*Graph
 	frames []*frame
 	exits  state            // where return statements stand
 	labels map[string]state // what goto statements bring to labels
