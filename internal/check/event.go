@@ -7,9 +7,6 @@ import (
 	"github.com/restaq/restaq/internal/model"
 )
 
-// runtimePath is the import path of the runtime.
-const runtimePath = "github.com/restaq/restaq/runtime"
-
 // buildEvent checks a struct marked //restaq:event.
 func (c *checker) buildEvent(m *marked) {
 	spec := m.Type

@@ -40,7 +40,9 @@ func (s *Shop) rest(ctx context.Context) error {
 
 // pack is called for each.
 /* want `^step pack: needs key=, because it is called in a loop, at shop.go:14:13 \(loopkey\)\n\thint: key=EXPR tells the calls in one execution apart: //restaq:step key=name, say$` */ //restaq:step
-func (s *Shop) pack(ctx context.Context, name string) error { return nil }
+func (s *Shop) pack(ctx context.Context, name string) error {
+	return nil
+}
 
 //restaq:step key=name
 func (s *Shop) send(ctx context.Context, name string) error { return nil }
@@ -50,7 +52,9 @@ func (s *Shop) send(ctx context.Context, name string) error { return nil }
 func (s *Shop) once(ctx context.Context) error { return nil }
 
 /* want `^step notify: needs key=, because it is called twice on one path, at shop.go:24:12 and shop.go:31:9 \(loopkey\)` */ //restaq:step
-func notify(ctx context.Context) error { return nil }
+func notify(ctx context.Context) error {
+	return nil
+}
 
 //restaq:step
 func (s *Shop) greet(ctx context.Context) error { return nil }
