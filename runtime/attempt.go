@@ -1,6 +1,7 @@
 package restaq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,13 @@ type attempt struct {
 	over chan struct{} // closed when all is over; made by a successor, under the mutex of work
 
 	mu        sync.Mutex
-	idle      sync.Cond   // on mu: calls fell to 0
-	calls     int         // step calls under way
-	leasedAt  instant     // when the last renewal that succeeded was sent
-	ended     bool        // the handler has returned and no call is under way
-	refused   bool        // a call was refused because ctx had ended
-	fatal     error       // stops the execution, whatever the handler returns
-	unread    *ShapeError // fatal is that this build may be too old for a record
+	idle      sync.Cond // on mu: calls fell to 0
+	calls     int       // step calls under way
+	leasedAt  instant   // when the last renewal that succeeded was sent
+	ended     bool      // the handler has returned and no call is under way
+	refused   bool      // a call was refused because ctx had ended
+	fatal     error     // stops the execution, whatever the handler returns
+	unread    *unread   // fatal is that another process may read what this one does not
 	seq       int
 	byName    map[string]*stepRun
 	order     []*stepRun // calls under way, in order
@@ -142,6 +143,9 @@ func (a *attempt) execute() ending {
 		return ending{err: cause}
 	}
 	event := &a.inside.scope.Event
+	if err := cmp.Or(event.sealed, a.past.sealed); err != nil {
+		return ending{err: a.cannotOpen("", err)}
+	}
 	if event.Payload == nil {
 		return ending{err: Permanent(ErrNoPayload)}
 	}

@@ -86,6 +86,17 @@ type Config struct {
 	// The store remembers the names for tools. Default: none.
 	Redact []string
 
+	// Keyring has the keys by which payloads, headers, outputs and stacks are
+	// encrypted in the store, each for its place. Ids, types, names, times and
+	// the texts of errors are not: they are searched. All processes on a store
+	// need the same keys. Default: nothing is encrypted.
+	Keyring Keyring
+
+	// Compressor makes payloads and outputs of CompressAbove bytes or more
+	// smaller; package zstd has one. Default: none. CompressAbove: 256 KiB.
+	Compressor    Compressor
+	CompressAbove int
+
 	// Hooks are called after deliveries, attempts, steps and deaths. Default:
 	// none.
 	Hooks Hooks
@@ -119,6 +130,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.Attempts, 10)
 	setDefault(&c.Lease, 30*time.Second)
 	setDefault(&c.Poll, time.Second)
+	setDefault(&c.CompressAbove, 256<<10)
 	setDefault(&c.ShutdownTimeout, 25*time.Second)
 	setDefault(&c.DeliverTimeout, 2500*time.Millisecond)
 	setDefault(&c.HandoverTimeout, 15*time.Minute)
@@ -149,6 +161,10 @@ func (c *Config) validate() error {
 		errs = append(errs, fmt.Errorf("Lease: must be at least %v", minLease))
 	}
 	bad("Poll", c.Poll < 0)
+	bad("CompressAbove", c.CompressAbove < 0)
+	if c.Compressor != nil && (c.Compressor.Name() == "" || len(c.Compressor.Name()) > 32) {
+		errs = append(errs, errors.New("Compressor: its name must have 1 to 32 bytes"))
+	}
 	bad("ShutdownTimeout", c.ShutdownTimeout < 0)
 	bad("DeliverTimeout", c.DeliverTimeout < 0)
 	bad("HandoverTimeout", c.HandoverTimeout < 0)

@@ -184,6 +184,9 @@ func (rt *Runtime) replayEvent(ctx context.Context, source, eventID string) ([]E
 	if err != nil {
 		return nil, err
 	}
+	if stored.Event.sealed != nil {
+		return nil, stored.Event.sealed
+	}
 	if stored.Event.Payload == nil {
 		return nil, ErrNoPayload
 	}
@@ -369,9 +372,9 @@ func (f *Filter) normalize() error {
 		return errors.New("text: events without executions have no error")
 	}
 	switch f.StoppedBy {
-	case "", StoppedByAttempts, StoppedByPermanent, StoppedBySchema, StoppedByChangedInput:
+	case "", StoppedByAttempts, StoppedByPermanent, StoppedBySchema, StoppedByKey, StoppedByChangedInput:
 	default:
-		return fmt.Errorf("stopped by %q: want schema, changed-input, permanent or attempts", f.StoppedBy)
+		return fmt.Errorf("stopped by %q: want schema, key, changed-input, permanent or attempts", f.StoppedBy)
 	}
 	if f.EventType == "*" {
 		f.EventType = ""

@@ -41,6 +41,8 @@ type Event struct {
 
 	// ReceivedAt is when the event was stored, by the store's clock, in UTC.
 	ReceivedAt time.Time `json:"receivedAt"`
+
+	sealed error // why the payload cannot be opened; the engine's own
 }
 
 // EventRef names a stored event without its payload.

@@ -81,6 +81,7 @@ const (
 	StoppedByAttempts     StopReason = "attempts"      // all attempts are used up
 	StoppedByPermanent    StopReason = "permanent"     // an error that Permanent made
 	StoppedBySchema       StopReason = "schema"        // a record that this build does not read: a ShapeError
+	StoppedByKey          StopReason = "key"           // something that no process could open: a SealError
 	StoppedByChangedInput StopReason = "changed-input" // inputs that differ from the record's, under Config.StrictInputs
 )
 

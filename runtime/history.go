@@ -1,6 +1,7 @@
 package restaq
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,10 @@ type History struct {
 	// Header and Payload are the event's. Payload is nil if it was not kept.
 	Header  map[string][]string `json:"header,omitempty"`
 	Payload []byte              `json:"-"`
+
+	// Sealed says why the payload, or something of an attempt, cannot be shown:
+	// its key is not in Config.Keyring, say. "" if all can.
+	Sealed string `json:"sealed,omitempty"`
 
 	// Tries are the attempts, by number; the last one may be under way.
 	Tries []AttemptRecord `json:"tries"`
@@ -95,6 +100,10 @@ func (rt *Runtime) Inspect(ctx context.Context, id string) (*History, error) {
 
 func newHistory(s *StoredExecution) *History {
 	h := &History{Execution: s.Execution, Header: s.Event.Header, Payload: s.Event.Payload}
+	if s.Event.sealed != nil {
+		h.Header, h.Payload = nil, nil
+	}
+	h.note(cmp.Or(s.Event.sealed, s.sealed))
 	for _, a := range s.Attempts {
 		d := decodeDetail[attemptDetail](a.Detail)
 		h.Tries = append(h.Tries, AttemptRecord{
@@ -107,6 +116,7 @@ func newHistory(s *StoredExecution) *History {
 	}
 	i := 0
 	for _, row := range s.Steps {
+		h.note(row.sealed)
 		for i < len(h.Tries) && h.Tries[i].Number < row.Attempt {
 			i++
 		}
@@ -115,6 +125,13 @@ func newHistory(s *StoredExecution) *History {
 		}
 	}
 	return h
+}
+
+// note notes that something cannot be shown.
+func (h *History) note(err error) {
+	if err != nil && h.Sealed == "" {
+		h.Sealed = err.Error()
+	}
 }
 
 func newStepRecord(row *StepRow) StepRecord {

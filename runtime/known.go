@@ -133,9 +133,12 @@ func (k *knownErrors) classify(err error) failure {
 		f.known = k.record(err)
 		f.permanent = IsPermanent(err)
 		var shape *ShapeError
+		var sealed *SealError
 		switch {
 		case errors.As(err, &shape):
 			f.stopped = StoppedBySchema
+		case errors.As(err, &sealed):
+			f.stopped = StoppedByKey
 		case errors.Is(err, errInputChanged):
 			f.stopped = StoppedByChangedInput
 		default:

@@ -45,6 +45,9 @@ func (e *ShapeError) Unwrap() error { return e.Err }
 // a newer build, and the execution is left to others for a while.
 func (a *attempt) read(r *stepRun, record *StepRow) ([]byte, error) {
 	call := r.call
+	if record.sealed != nil {
+		return nil, a.cannotOpen(r.name(), record.sealed)
+	}
 	if record.Shape == call.Shape {
 		return record.Output, nil
 	}
@@ -65,7 +68,19 @@ func (a *attempt) read(r *stepRun, record *StepRow) ([]byte, error) {
 	if newer || a.past.leftFor() >= a.rt.cfg.HandoverTimeout {
 		return nil, a.Refuse(a.ctx, err)
 	}
-	return nil, a.leaveToOthers(err)
+	return nil, a.leaveToOthers(r.name(), err)
+}
+
+// cannotOpen leaves the execution, of which something cannot be opened, to
+// processes that have the key, and stops it if there is none for long.
+func (a *attempt) cannotOpen(step string, err error) error {
+	if step != "" {
+		err = fmt.Errorf("step %s: %w", step, err)
+	}
+	if a.past.leftFor() >= a.rt.cfg.HandoverTimeout {
+		return a.Refuse(a.ctx, err)
+	}
+	return a.leaveToOthers(step, err)
 }
 
 // convert converts a record if there is a converter for its shape.
@@ -80,13 +95,19 @@ func (a *attempt) convert(call *StepCall, record *StepRow) (output []byte, ok bo
 	return output, ok, nil
 }
 
-// leaveToOthers ends the attempt without a result: another build may read what
-// this one does not.
-func (a *attempt) leaveToOthers(err *ShapeError) error {
+// unread is what a process cannot read and another one may.
+type unread struct {
+	step string // record name of the step, if it is its record
+	err  error
+}
+
+// leaveToOthers ends the attempt without a result: another build or process may
+// read what this one does not.
+func (a *attempt) leaveToOthers(step string, err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.fatal == nil {
-		a.fatal, a.unread = Permanent(err), err
+		a.fatal, a.unread = Permanent(err), &unread{step, err}
 	}
 	return a.fatal
 }
@@ -102,11 +123,11 @@ const (
 )
 
 // left is the outcome of an attempt that left its execution to other builds.
-func (a *attempt) left(unread *ShapeError) *Outcome {
+func (a *attempt) left(u *unread) *Outcome {
 	hold := min(handoverHold, a.rt.cfg.HandoverTimeout)
 	o := &Outcome{
-		Status: Pending, Attempt: AttemptReleased, RetryIn: min(handoverDelay, hold), Step: unread.Step,
-		Error:  storable("left to other builds: " + unread.Error()),
+		Status: Pending, Attempt: AttemptReleased, RetryIn: min(handoverDelay, hold), Step: u.step,
+		Error:  storable("left to other processes: " + u.err.Error()),
 		Detail: encodeDetail(&attemptDetail{Trace: a.trace}),
 	}
 	if !a.rt.leftOut.add(a.lease.Execution, time.Now().Add(hold)) {

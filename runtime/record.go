@@ -141,6 +141,7 @@ type past struct {
 	failures map[string]int      // tries of steps that failed since then, by record name
 	lost     bool                // the last attempt was lost
 	traces   []string            // what the observer made of them
+	sealed   error               // why something that decides cannot be opened
 
 	begunAt time.Time // when this attempt was begun, by the store's clock
 	leftAt  time.Time // when the execution was first left to other builds; zero if it is not
@@ -158,7 +159,7 @@ func (p *past) leftFor() time.Duration {
 // makes all earlier records void; a retry by a person voids the permanent
 // failure that ended the attempt before it.
 func remember(h *StoredExecution, next int, kind AttemptKind) *past {
-	p := &past{records: make(map[string]*StepRow), failures: make(map[string]int), begunAt: h.StartedAt}
+	p := &past{records: make(map[string]*StepRow), failures: make(map[string]int), begunAt: h.StartedAt, sealed: h.sealed}
 	steps := h.Steps
 	lastStep := ""
 	begin := func(kind AttemptKind) {

@@ -18,7 +18,8 @@ import (
 // its executions are run by the processes that do.
 type Runtime struct {
 	raw   Store // as it was given to New, with its abilities
-	store Store // raw, seen by the observer if there is one
+	store Store // raw, behind the vault and seen by the observer if there is one
+	vault *vault
 	cfg   Config
 	known *knownErrors
 
@@ -71,11 +72,13 @@ func New(store Store, cfg Config) (*Runtime, error) {
 	if cfg.Observer == nil {
 		rt.cfg.Observer, rt.unseen = unseen{}, true
 	} else {
-		rt.store = observed{store, rt}
+		rt.store = observed{rt.store, rt}
 		if c, ok := store.(Committer); ok {
 			c.SeeCommits(func(writes int) { rt.call("observer", func() { cfg.Observer.Commit(writes) }) })
 		}
 	}
+	rt.vault = &vault{keyring: cfg.Keyring, compressor: cfg.Compressor, above: cfg.CompressAbove}
+	rt.store = vaulted{rt.store, rt.vault}
 	rt.meterStore, _ = store.(Meter)
 	rt.owner = rt.newID()
 	rt.work.init(cfg.Concurrency)
@@ -140,13 +143,11 @@ func (rt *Runtime) seal(ctx context.Context) error {
 	if rt.told.Load() {
 		return nil
 	}
-	if keyed, ok := rt.raw.(Keyed); ok {
-		key, err := keyed.FingerprintKey(ctx)
-		if err != nil {
-			return fmt.Errorf("read fingerprint key: %w", err)
-		}
-		rt.key = key
+	key, err := rt.fingerprintKey(ctx)
+	if err != nil {
+		return fmt.Errorf("read fingerprint key: %w", err)
 	}
+	rt.key = key
 	if dir, ok := rt.raw.(Directory); ok {
 		if err := dir.PutHandlers(ctx, rt.registry.infos(rt.cfg.Redact)); err != nil {
 			return fmt.Errorf("announce handlers: %w", err)

@@ -136,6 +136,18 @@ type (
 		FingerprintKey(ctx context.Context) ([]byte, error)
 	}
 
+	// Secrets keeps values by name, the same for every process. The name
+	// "fingerprint" is that of the key that a Keyed store made, if it keeps one
+	// there.
+	Secrets interface {
+		// Secret returns a value, nil if there is none.
+		Secret(ctx context.Context, name string) ([]byte, error)
+		// SwapSecret replaces old, or nothing if old is nil, by value, or
+		// deletes it if value is nil, and reports whether it did: not if old is
+		// not what is there. In doubt it is called again.
+		SwapSecret(ctx context.Context, name string, old, value []byte) (bool, error)
+	}
+
 	// A Clocked store takes its time from a function of the process. New
 	// hands it Config.Now.
 	Clocked interface {
@@ -293,6 +305,8 @@ type StepRow struct {
 
 	StartedAt time.Time // by the process's clock, UTC, to the microsecond
 	EndedAt   time.Time
+
+	sealed error // why it cannot be opened; the engine's own
 }
 
 // AttemptRow is one ended attempt. No store ever updates one.
@@ -319,6 +333,8 @@ type StoredExecution struct {
 	// Running: its number is Execution.Attempts.
 	Kind      AttemptKind
 	StartedAt time.Time
+
+	sealed error // why a detail of an attempt cannot be opened; the engine's own
 }
 
 // Filter chooses executions. Zero fields do not restrict.

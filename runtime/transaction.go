@@ -221,7 +221,7 @@ func (t *txTry) call(ctx context.Context, tx any) (*Progress, error) {
 	t.row.EndedAt = t.now()
 	t.step.complete(&t.row, t.output)
 	t.written = t.progress(t.step, []StepRow{t.row})
-	return &t.written, nil
+	return t.rt.vault.sealProgress(ctx, t.lease.Execution, &t.written)
 }
 
 // settle finds out what became of a commit whose answer was lost.
@@ -293,6 +293,10 @@ func (rt *Runtime) DeliverTx(ctx context.Context, tx any, event Event) (Receipt,
 		case KeepUnhandledWithoutPayload:
 			event.Payload, event.Header = nil, nil
 		}
+	}
+	in, err := rt.vault.sealInsertion(ctx, in)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("deliver event %s from %s in transaction: %w", event.ID, event.Source, err)
 	}
 	created, executions, err := outbox.InsertTx(ctx, tx, in)
 	if err != nil {

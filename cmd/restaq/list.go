@@ -51,7 +51,7 @@ With --json, each page is a line: {"executions": […], "next": "CURSOR"}.`,
 	flags.StringSliceVar(&f.filter.Statuses, "status", nil, "of these `statuses`")
 	flags.BoolVar(&f.dead, "dead", false, "failed for good: they wait for a person")
 	flags.BoolVar(&f.retrying, "retrying", false, "failed, and wait for their next attempt")
-	flags.StringVar((*string)(&f.filter.StoppedBy), "stopped-by", "", "dead for this `reason`: schema, changed-input, permanent or attempts")
+	flags.StringVar((*string)(&f.filter.StoppedBy), "stopped-by", "", "dead for this `reason`: schema, key, changed-input, permanent or attempts")
 	flags.BoolVar(&f.filter.Unhandled, "unhandled", false, "events that no handler has worked on")
 	flags.StringVar(&f.filter.Handler, "handler", "", "of this handler `name`")
 	flags.StringVar(&f.filter.EventType, "type", "", "of this event `type`; its last segment may be *")
@@ -83,9 +83,9 @@ func (f *listFlags) apply(now time.Time) (err error) {
 		}
 	}
 	switch f.filter.StoppedBy {
-	case "", restaq.StoppedByAttempts, restaq.StoppedByPermanent, restaq.StoppedBySchema, restaq.StoppedByChangedInput:
+	case "", restaq.StoppedByAttempts, restaq.StoppedByPermanent, restaq.StoppedBySchema, restaq.StoppedByKey, restaq.StoppedByChangedInput:
 	default:
-		return fmt.Errorf("--stopped-by %q: want schema, changed-input, permanent or attempts", f.filter.StoppedBy)
+		return fmt.Errorf("--stopped-by %q: want schema, key, changed-input, permanent or attempts", f.filter.StoppedBy)
 	}
 	if f.filter.Unhandled && (len(f.filter.Statuses) > 0 || f.filter.Handler != "" || f.filter.StoppedBy != "") {
 		return errors.New("--unhandled lists events without executions: they have no status and no handler")

@@ -89,6 +89,7 @@ var table = []Rule{
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
 	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec"}},
+	{Tree: "./runtime/zstd", May: []string{"github.com/klauspost/compress/zstd"}},
 	{Tree: "./runtime/otel", May: []string{"./runtime", "go.opentelemetry.io/otel/..."}, TestsMay: []string{"./runtime/sqlite", "./runtime/webhook"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
 	{Tree: "./cmd/restaq", May: []string{

@@ -12,6 +12,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -35,7 +36,7 @@ type Store struct {
 	queues     map[string]*queue       // unfinished executions, by handler
 	lines      map[order]*line         // executions with an order key that are unfinished or dead
 	handlers   map[string]handlerEntry // the directory, by name
-	key        []byte                  // of input fingerprints
+	secrets    map[string][]byte
 	listeners  map[*listener]bool
 	counts     map[restaq.Count]int64 // by all but N, which is 0
 	audit      []restaq.AuditEntry    // oldest first
@@ -47,6 +48,7 @@ var (
 	_ restaq.Pruner    = (*Store)(nil)
 	_ restaq.Directory = (*Store)(nil)
 	_ restaq.Keyed     = (*Store)(nil)
+	_ restaq.Secrets   = (*Store)(nil)
 	_ restaq.Clocked   = (*Store)(nil)
 	_ restaq.Notifier  = (*Store)(nil)
 	_ restaq.Counter   = (*Store)(nil)
@@ -56,8 +58,6 @@ var (
 
 // New returns an empty store that takes its time from time.Now.
 func New() *Store {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
 	return &Store{
 		now:        time.Now,
 		events:     map[eventKey]*event{},
@@ -65,7 +65,7 @@ func New() *Store {
 		queues:     map[string]*queue{},
 		lines:      map[order]*line{},
 		handlers:   map[string]handlerEntry{},
-		key:        key,
+		secrets:    map[string][]byte{},
 		listeners:  map[*listener]bool{},
 		counts:     map[restaq.Count]int64{},
 	}
@@ -78,12 +78,49 @@ func (s *Store) SetClock(now func() time.Time) {
 	s.now = now
 }
 
-// FingerprintKey returns the store's key, which is as old as the store.
+// FingerprintKey returns the store's key. Whoever asks first makes it.
 func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("read fingerprint key: %w", err)
 	}
-	return slices.Clone(s.key), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := s.secrets["fingerprint"]
+	if key == nil {
+		key = make([]byte, 32)
+		rand.Read(key) // never fails
+		s.secrets["fingerprint"] = key
+	}
+	return slices.Clone(key), nil
+}
+
+// Secret returns a secret by its name.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.secrets[name]), nil
+}
+
+// SwapSecret replaces a secret.
+func (s *Store) SwapSecret(ctx context.Context, name string, old, value []byte) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, fmt.Errorf("swap secret %s: %w", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.secrets[name]
+	if !bytes.Equal(now, old) || (now == nil) != (old == nil) {
+		return false, nil
+	}
+	if value == nil {
+		delete(s.secrets, name)
+	} else {
+		s.secrets[name] = slices.Clone(value)
+	}
+	return true, nil
 }
 
 // handlerEntry is a handler of the directory. The detail is JSON, as in stores

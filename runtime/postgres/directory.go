@@ -125,6 +125,56 @@ func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	return slices.Clone(key), nil
 }
 
+// Secret returns a secret by its name.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	var found [][]byte
+	err := s.statement(ctx, func(q querier) (err error) {
+		found, err = column[[]byte](ctx, q, s.q(`SELECT value FROM restaq.meta WHERE key = $1::text`), name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", name, err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return found[0], nil
+}
+
+// The row's lock decides between processes that swap one secret.
+const (
+	addSecretSQL = `
+INSERT INTO restaq.meta (key, value) VALUES ($1::text, $2::bytea) ON CONFLICT (key) DO NOTHING RETURNING key`
+
+	dropSecretSQL = `
+DELETE FROM restaq.meta WHERE key = $1::text AND value = $2::bytea RETURNING key`
+
+	replaceSecretSQL = `
+UPDATE restaq.meta SET value = $3::bytea WHERE key = $1::text AND value = $2::bytea RETURNING key`
+)
+
+// SwapSecret replaces a secret.
+func (s *Store) SwapSecret(ctx context.Context, name string, old, value []byte) (bool, error) {
+	var changed []string
+	err := s.statement(ctx, func(q querier) (err error) {
+		switch {
+		case old == nil && value == nil:
+			changed, err = column[string](ctx, q, s.q(`SELECT 'none' WHERE NOT EXISTS (SELECT FROM restaq.meta WHERE key = $1::text)`), name)
+		case old == nil:
+			changed, err = column[string](ctx, q, s.q(addSecretSQL), name, value)
+		case value == nil:
+			changed, err = column[string](ctx, q, s.q(dropSecretSQL), name, old)
+		default:
+			changed, err = column[string](ctx, q, s.q(replaceSecretSQL), name, old, value)
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("swap secret %s: %w", name, err)
+	}
+	return len(changed) == 1, nil
+}
+
 // readKey returns the key, or nothing if there is none yet.
 func (s *Store) readKey(ctx context.Context) ([]byte, error) {
 	var keys [][]byte

@@ -90,6 +90,7 @@ var (
 	_ restaq.Counter   = (*Store)(nil)
 	_ restaq.Meter     = (*Store)(nil)
 	_ restaq.Auditor   = (*Store)(nil)
+	_ restaq.Secrets   = (*Store)(nil)
 	_ restaq.Committer = (*Store)(nil)
 )
 

@@ -69,6 +69,46 @@ func (s *Store) Handlers(ctx context.Context) (all []restaq.HandlerInfo, err err
 	return all, nil
 }
 
+// Secret returns a secret by its name.
+func (s *Store) Secret(ctx context.Context, name string) (value []byte, err error) {
+	err = s.reader.read(ctx, func(query queryFunc) error {
+		value = nil
+		rows, err := query(`SELECT value FROM restaq_meta WHERE key = ?`, name)
+		if err != nil {
+			return err
+		}
+		return each(rows, func() error { return rows.Scan(&value) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", name, err)
+	}
+	return value, nil
+}
+
+// SwapSecret replaces a secret.
+func (s *Store) SwapSecret(ctx context.Context, name string, old, value []byte) (swapped bool, err error) {
+	err = s.writer.do(ctx, func(tx *tx) error {
+		var n int64
+		var err error
+		switch {
+		case old == nil && value == nil:
+			err = scanOne(tx.query, []any{&n}, `SELECT count(*) = 0 FROM restaq_meta WHERE key = ?`, name)
+		case old == nil:
+			n, err = tx.exec(`INSERT INTO restaq_meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING`, name, value)
+		case value == nil:
+			n, err = tx.exec(`DELETE FROM restaq_meta WHERE key = ? AND value = ?`, name, old)
+		default:
+			n, err = tx.exec(`UPDATE restaq_meta SET value = ? WHERE key = ? AND value = ?`, value, name, old)
+		}
+		swapped = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("swap secret %s: %w", name, err)
+	}
+	return swapped, nil
+}
+
 // FingerprintKey returns the key of this file's input fingerprints. Whoever
 // asks first makes it; the others, of any process, find it.
 func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {

@@ -255,3 +255,62 @@ var auditTests = []test{
 		}
 	}},
 }
+
+var secretsTests = []test{
+	{"a secret is swapped by who knows what is there", func(f *fixture) {
+		s, ok := f.store.(restaq.Secrets)
+		if !ok {
+			f.Skip("the store is no restaq.Secrets")
+		}
+		swap := func(old, value string, want bool) {
+			f.Helper()
+			bytes := func(text string) []byte {
+				if text == "" {
+					return nil
+				}
+				return []byte(text)
+			}
+			if swapped, err := s.SwapSecret(f.ctx, "name", bytes(old), bytes(value)); err != nil || swapped != want {
+				f.Errorf("SwapSecret(%q, %q) = %v, %v; want %v", old, value, swapped, err, want)
+			}
+		}
+		is := func(want string) {
+			f.Helper()
+			value, err := f.another().(restaq.Secrets).Secret(f.ctx, "name")
+			if err != nil || string(value) != want || (value == nil) != (want == "") {
+				f.Errorf("Secret = %q, %v; want %q", value, err, want)
+			}
+		}
+		is("")
+		swap("", "", true)
+		swap("one", "two", false)
+		is("")
+		swap("", "one\x00\xff", true)
+		swap("", "two", false)
+		swap("two", "three", false)
+		is("one\x00\xff")
+		swap("one\x00\xff", "two", true)
+		swap("one\x00\xff", "", false)
+		is("two")
+		swap("two", "", true)
+		is("")
+	}},
+
+	{"the key of fingerprints is a secret", func(f *fixture) {
+		s, ok := f.store.(restaq.Secrets)
+		keyed, ok2 := f.store.(restaq.Keyed)
+		if !ok || !ok2 {
+			f.Skip("the store is no restaq.Secrets or no restaq.Keyed")
+		}
+		key, err := keyed.FingerprintKey(f.ctx)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if secret, err := s.Secret(f.ctx, "fingerprint"); err != nil || string(secret) != string(key) {
+			f.Errorf("Secret = %x, %v; want the key", secret, err)
+		}
+		if swapped, err := s.SwapSecret(f.ctx, "fingerprint", key, nil); err != nil || !swapped {
+			f.Errorf("SwapSecret = %v, %v", swapped, err)
+		}
+	}},
+}

@@ -87,6 +87,7 @@ func Run(t *testing.T, b Backend) {
 		{"Count", countTests},
 		{"Meter", meterTests},
 		{"Audit", auditTests},
+		{"Secrets", secretsTests},
 		{"Prune", pruneTests},
 		{"Directory", directoryTests},
 		{"Keyed", keyedTests},
