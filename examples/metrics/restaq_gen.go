@@ -4,9 +4,13 @@ package main
 
 import (
 	"context"
+	_ "embed"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
+
+//go:embed restaq.graph.json
+var restaqGraph string
 
 // RegisterHandlers adds the package's handlers and steps to rt.
 func RegisterHandlers(rt *restaq.Runtime) error {
@@ -15,6 +19,7 @@ func RegisterHandlers(rt *restaq.Runtime) error {
 			Name:   "metrics.chargeSucceeded",
 			Events: []string{"stripe.charge.succeeded"},
 			Func:   chargeSucceeded,
+			Graph:  restaqGraph,
 		},
 		bookDef.Bind(struct{}{}),
 	)
