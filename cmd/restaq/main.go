@@ -11,6 +11,7 @@
 //	restaq cancel ID...
 //	restaq prune --older-than D [--status S]
 //	restaq migrate
+//	restaq impact --lock FILE [--dead] [--json]
 //	restaq version
 //
 // "restaq help VERB" says more about each.
@@ -121,7 +122,7 @@ func command(a *app) *cobra.Command {
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
 		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a),
-		pruneCommand(a), migrateCommand(a), versionCommand(a),
+		pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root
 }
