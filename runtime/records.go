@@ -69,14 +69,3 @@ func (rt *Runtime) Records(ctx context.Context, id string) ([]Record, error) {
 	}
 	return records, nil
 }
-
-// Handlers returns what the store knows of all handlers that were ever
-// registered, by name, as the process says that registered each last.
-// ErrUnsupported says that the store keeps no such directory.
-func (rt *Runtime) Handlers(ctx context.Context) ([]HandlerInfo, error) {
-	dir, ok := rt.store.(Directory)
-	if !ok {
-		return nil, fmt.Errorf("list handlers: %w", ErrUnsupported)
-	}
-	return dir.Handlers(ctx)
-}

@@ -21,6 +21,16 @@ import (
 //		DecodeOut: codec.Reader(decodePayment),
 //		Shape:     "3a6d3582d49544a1",
 //	}
+//
+// and for a step whose output had other shapes before, one of which a converter
+// takes:
+//
+//	Reads:   []string{"9c1185a5c5e9fc54"},
+//	ReadBy:  []string{"9c1185a5c5e9fc54"},
+//	Earlier: []string{"0f4b1d7c2a3e5968"},
+//	Converters: []restaq.Converter[Payment]{
+//		restaq.ConvertFrom("0f4b1d7c2a3e5968", codec.Reader(decodePaymentV1), paymentFromV1),
+//	},
 func (f *file) codec(s *model.Step, shape OutputShape) {
 	encode, decode := f.codecName("EncodeNone"), f.codecName("DecodeNone")
 	if len(s.Inputs) > 0 {
@@ -32,21 +42,42 @@ func (f *file) codec(s *model.Step, shape OutputShape) {
 		elements = append(elements, f.codecElements("Out", f.instance(c, f.encoder(c)), f.instance(c, f.decoder(c)))...)
 		elements = append(elements, element("Shape", jen.Lit(shape.Fingerprint)))
 	}
-	if len(shape.Reads) > 0 {
-		elements = append(elements, element("Reads", fingerprints(shape.Reads)))
+	for _, list := range []struct {
+		name   string
+		prints []string
+	}{{"Reads", shape.Reads}, {"ReadBy", shape.ReadBy}, {"Earlier", shape.Earlier}} {
+		if len(list.prints) > 0 {
+			elements = append(elements, element(list.name, texts(list.prints)))
+		}
+	}
+	if len(s.Converters) > 0 {
+		elements = append(elements, element("Converters", f.converters(s, shape.Converted)))
 	}
 	f.Var().Id(s.Stem + "Codec").Op("=").Add(
 		literal(f.runtime("Codec").Types(f.inputType(s), f.outputType(s)), elements))
 	f.Line()
 }
 
-// fingerprints is a list of them: []string{"3a6d3582d49544a1"}.
-func fingerprints(prints []string) *jen.Statement {
+// texts is a list of them: []string{"3a6d3582d49544a1"}.
+func texts(list []string) *jen.Statement {
 	var literals []jen.Code
-	for _, print := range prints {
-		literals = append(literals, jen.Lit(print))
+	for _, text := range list {
+		literals = append(literals, jen.Lit(text))
 	}
 	return jen.Index().String().Values(literals...)
+}
+
+// converters are what reads the records of earlier shapes by a step's
+// converters, in their order.
+func (f *file) converters(s *model.Step, shapes []string) *jen.Statement {
+	var all []jen.Code
+	for i, from := range s.Converters {
+		c := f.plan.Of(from.From)
+		reader := f.codecName("Reader").Call(f.instance(c, f.decoder(c)))
+		all = append(all, f.runtime("ConvertFrom").Call(jen.Lit(shapes[i]), reader, jen.Id(from.Name)))
+	}
+	return jen.Index().Add(f.runtime("Converter").Types(f.outputType(s))).
+		Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, all...)
 }
 
 func (f *file) codecElements(of string, encode, decode jen.Code) []jen.Code {
@@ -112,7 +143,7 @@ func punctuation(c rune) jen.Code { return jen.Id("d").Dot("Token").Call(jen.Lit
 
 // NewPlan returns the plan for all types that a package's file needs: those of
 // steps' inputs and outputs, to encode and to decode, and those of handlers'
-// events, to decode.
+// events and of what converters take, to decode.
 func NewPlan(p *model.Package) *coding.Plan {
 	taken := avoided(p)
 	for _, s := range p.Steps() {
@@ -132,6 +163,9 @@ func NewPlan(p *model.Package) *coding.Plan {
 		}
 		if s.Output != nil {
 			add(s.Output, true)
+		}
+		for _, c := range s.Converters {
+			add(c.From, false)
 		}
 	}
 	for _, h := range p.Handlers() {

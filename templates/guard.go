@@ -38,6 +38,9 @@ func (f *file) guards(guarded []*types.Named, expands func(*types.Alias) bool) {
 	}
 	for _, s := range f.pkg.Steps() {
 		f.signatureGuard(&s.Func)
+		for _, c := range s.Converters {
+			f.signatureGuard(&c.Func)
+		}
 	}
 	for _, t := range guarded {
 		f.typeGuard(t)

@@ -53,6 +53,9 @@ type OutputShape struct {
 	// types read what today's type writes: no data is lost or invented.
 	Reads, ReadBy []string
 
+	// Earlier are the other shapes that records may have.
+	Earlier []string
+
 	// Converted are the shapes that the step's converters take, in the order of
 	// the converters.
 	Converted []string

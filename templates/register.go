@@ -87,8 +87,11 @@ func boundReceiver(g *model.Group, s *model.Step) *jen.Statement {
 func (f *file) handler(g *model.Group, h *model.Handler) *jen.Statement {
 	elements := []jen.Code{
 		element("Name", jen.Lit(h.FullName)),
-		element("Events", f.eventTypes(h.Events)),
 	}
+	if len(h.Was) > 0 {
+		elements = append(elements, element("Was", texts(h.Was)))
+	}
+	elements = append(elements, element("Events", f.eventTypes(h.Events)))
 	elements = append(elements, f.options(h.Attempts, h.Backoff, h.Timeout)...)
 	fn := jen.Id(h.Name)
 	if g.Type != nil {

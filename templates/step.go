@@ -31,8 +31,11 @@ func (f *file) descriptor(s *model.Step) {
 	}
 	elements := []jen.Code{
 		element("Name", jen.Lit(s.Record)),
-		element("Func", jen.Lit(s.Qualified())),
 	}
+	if len(s.Was) > 0 {
+		elements = append(elements, element("Was", texts(s.Was)))
+	}
+	elements = append(elements, element("Func", jen.Lit(s.Qualified())))
 	elements = append(elements, f.options(s.Attempts, s.Backoff, s.Timeout)...)
 	if s.Pure {
 		elements = append(elements, element("Pure", jen.True()))

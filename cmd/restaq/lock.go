@@ -46,7 +46,8 @@ func (b *lockedBuild) add(data []byte) error {
 	if b.Handlers == nil {
 		b.Handlers, b.Steps = map[string]lockedHandler{}, map[string]*lockedStep{}
 	}
-	for name, s := range file.Steps {
+	for _, name := range slices.Sorted(maps.Keys(file.Steps)) {
+		s := file.Steps[name]
 		if s == nil || b.Steps[name] != nil {
 			return fmt.Errorf("step %s is in another lock file, too: look at the packages one by one", name)
 		}

@@ -30,6 +30,16 @@ colon. An argument that holds spaces is quoted whole: "key=a + b".
     timeout=DURATION   of one try; default: none
     pure               the step has no effect outside its result
 
+//restaq:was OLD…      beside //restaq:step or //restaq:on: names that the step or
+                       handler had before, the oldest first. What stands in the
+                       store under them is its own: records, idempotency keys,
+                       executions. A handler with order= keeps its name instead,
+                       by name=.
+
+//restaq:convert STEP  on a function: func(Old) (New, error)
+                       It makes today's output of STEP from records of the type
+                       that the output had before. An error stops the execution.
+
 //restaq:event TYPE    on a struct: it is the payload of your own event type
 
 EXPR is a Go expression over the function's parameters and the file's imports;

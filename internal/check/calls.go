@@ -26,7 +26,7 @@ func (c *checker) calls() {
 			s := &calls.Step{Func: fn, Keyed: m.Marker.Key.Text != ""}
 			pkg.Steps = append(pkg.Steps, s)
 			of[s] = m
-		default:
+		case m.Marker.Verb == marker.On:
 			pkg.Handlers = append(pkg.Handlers, fn)
 		}
 	}

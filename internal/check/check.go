@@ -70,6 +70,8 @@ func (c *checker) check() *model.Package {
 		c.build(m)
 	}
 	c.names()
+	c.oldNames()
+	c.converters()
 	c.calls()
 	c.group()
 	c.nameGroups()

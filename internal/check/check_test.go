@@ -103,6 +103,7 @@ func describe(p *model.Package) string {
 			if h.Decoder != "" {
 				fmt.Fprintf(&b, " decoder=%s", h.Decoder)
 			}
+			describeWas(&b, h.Was)
 			describeRest(&b, "order", h.Order, h.Attempts, h.Backoff, h.Timeout.String())
 		}
 		for _, s := range g.Steps {
@@ -117,10 +118,20 @@ func describe(p *model.Package) string {
 			if s.Pure {
 				b.WriteString(" pure")
 			}
+			describeWas(&b, s.Was)
+			for _, conv := range s.Converters {
+				fmt.Fprintf(&b, " converter=%s(%s)", conv.Name, conv.From)
+			}
 			describeRest(&b, "key", s.Key, s.Attempts, s.Backoff, s.Timeout.String())
 		}
 	}
 	return strings.ReplaceAll(b.String(), "github.com/restaq/restaq/", "…/")
+}
+
+func describeWas(b *strings.Builder, was []string) {
+	for _, old := range was {
+		fmt.Fprintf(b, " was=%s", old)
+	}
 }
 
 func describeFunc(f *model.Func) string {

@@ -25,6 +25,7 @@ type marked struct {
 	handler *model.Handler
 	step    *model.Step
 	event   *model.EventDecl
+	convert *model.Converter
 
 	broken bool // has a problem, so that it stays out of the model
 }
@@ -89,6 +90,8 @@ func (c *checker) subject(m *marked) string {
 		return "step " + recordName(m)
 	case m.Marker != nil && m.Marker.Verb == marker.On:
 		return "handler " + c.handlerName(m)
+	case m.Marker != nil && m.Marker.Verb == marker.Convert:
+		return "converter " + m.Func.Name.Name
 	}
 	return "function " + m.Func.Name.Name
 }
@@ -209,6 +212,10 @@ func (c *checker) build(m *marked) {
 		if m.Func != nil {
 			c.buildHandler(m)
 		}
+	case marker.Convert:
+		if m.Func != nil {
+			c.buildConverter(m)
+		}
 	}
 }
 
@@ -216,7 +223,7 @@ func (c *checker) build(m *marked) {
 func (c *checker) group() {
 	groups := map[*types.TypeName]*model.Group{}
 	for _, m := range c.marked {
-		if m.broken {
+		if m.broken || m.convert != nil {
 			continue
 		}
 		if m.event != nil {

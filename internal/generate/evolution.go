@@ -98,6 +98,14 @@ func (e *Evolution) shapes() map[string]templates.OutputShape {
 			shape.Fingerprint = step.Output
 		}
 		shape.Reads, shape.ReadBy = evolve.Readings(e.Base, name, step)
+		for _, print := range evolve.Shapes(e.Base, name, step) {
+			if print == lock.None {
+				print = ""
+			}
+			if !slices.Contains(slices.Concat(shape.Reads, shape.ReadBy, shape.Converted), print) {
+				shape.Earlier = append(shape.Earlier, print)
+			}
+		}
 		all[name] = shape
 	}
 	return all

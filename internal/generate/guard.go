@@ -21,6 +21,9 @@ func guard(in *templates.Input) {
 		if s.Output != nil {
 			roots = append(roots, s.Output)
 		}
+		for _, c := range s.Converters {
+			roots = append(roots, c.From)
+		}
 	}
 	module := modulePath(p.Dir)
 	inModule := func(pkg *types.Package) bool {

@@ -74,8 +74,10 @@ func (p *reading) argument(arg ast.DirectiveArg, earlier []ast.DirectiveArg) boo
 		last := earlier[len(earlier)-1]
 		p.fail(last.Pos, "an argument that holds spaces must be quoted", "write it as "+p.quoted(last))
 		return false
-	case verb == Step:
+	case verb == Step || verb == Convert:
 		p.name(Word{word, arg.Pos})
+	case verb == Was:
+		p.old(Word{word, arg.Pos})
 	default:
 		p.eventType(Word{word, arg.Pos})
 	}
@@ -153,8 +155,8 @@ func optionHint(verb, word string) string {
 	switch {
 	case word == "pure" && verb == Step:
 		return "pure stands alone"
-	case verb == Event:
-		return "//restaq:event has no options"
+	case len(options[verb]) == 0:
+		return "//restaq:" + verb + " has no options"
 	}
 	for _, other := range []string{On, Step} {
 		if other != verb && slices.Contains(options[other], word) {
@@ -185,6 +187,24 @@ func (p *reading) name(w Word) {
 	p.seen["name"] = true
 	p.marker.Name = w
 }
+
+// old reads a name that a step or handler had before. Which of the two it is,
+// the marker does not say.
+func (p *reading) old(w Word) {
+	switch {
+	case !isName(w.Text, handlerName):
+		p.fail(w.Pos, fmt.Sprintf("%q is no name: a name has letters, digits, \".\", \"_\" and \"-\", and begins with a letter or digit", w.Text), "")
+	case len(w.Text) > maxName:
+		p.fail(w.Pos, fmt.Sprintf("the name has %d bytes, at most %d are allowed", len(w.Text), maxName), "")
+	case slices.ContainsFunc(p.marker.Old, func(o Word) bool { return o.Text == w.Text }):
+		p.fail(w.Pos, fmt.Sprintf("name %s is given twice", w.Text), "")
+	default:
+		p.marker.Old = append(p.marker.Old, w)
+	}
+}
+
+// IsStepName reports whether a step can have the name.
+func IsStepName(s string) bool { return len(s) <= maxName && isName(s, stepName) }
 
 func isName(s string, pattern *regexp.Regexp) bool { return pattern.MatchString(s) }
 
@@ -300,6 +320,10 @@ func (p *reading) finish() {
 		p.fail(m.Pos, "names no event type", "write //restaq:on PROVIDER.TYPE, such as //restaq:on stripe.charge.succeeded")
 	case m.Verb == Event && len(m.Types) == 0 && len(p.errors) == 0:
 		p.fail(m.Pos, "names no event type", "write //restaq:event PROVIDER.TYPE, such as //restaq:event acme.order.shipped")
+	case m.Verb == Was && len(m.Old) == 0 && len(p.errors) == 0:
+		p.fail(m.Pos, "names no name", "write //restaq:was OLD, with the name that the step or handler had before")
+	case m.Verb == Convert && m.Name.Text == "" && len(p.errors) == 0:
+		p.fail(m.Pos, "names no step", "write //restaq:convert STEP, with the name of the step whose records it converts")
 	case m.Verb == Event && len(m.Types) > 1:
 		p.fail(m.Types[1].Pos, "a struct stands for one event type", "")
 	}

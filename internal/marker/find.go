@@ -3,6 +3,7 @@ package marker
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
 // Decl is a declaration with comments that are, or were meant as, markers.
@@ -16,6 +17,10 @@ type Decl struct {
 	// Marker is the declaration's marker, the first if there are several; nil
 	// if none could be read.
 	Marker *Marker
+
+	// Was are the names that the handler or step had before, in the order of
+	// their markers.
+	Was []Word
 
 	// Errors are what is wrong with the declaration's markers.
 	Errors []Error
@@ -54,6 +59,14 @@ func Find(file *ast.File) ([]*Decl, []Error) {
 			}
 		}
 	}
+	for _, d := range decls {
+		if len(d.Was) > 0 && (d.Marker == nil || d.Marker.Verb == Convert) && len(d.Errors) == 0 {
+			d.Errors = append(d.Errors, Error{
+				Verb: Was, Pos: d.Was[0].Pos, Reason: "marks neither a handler nor a step",
+				Hint: "//restaq:was stands beside //restaq:on or //restaq:step",
+			})
+		}
+	}
 	return decls, loose
 }
 
@@ -69,9 +82,22 @@ func (d *Decl) add(m *Marker) {
 	case d.Type != nil && m.Verb != Event:
 		fail("//restaq:"+m.Verb+" marks a function, and this is a type", "")
 		return
+	case m.Verb == Was:
+		for _, old := range m.Old {
+			if slices.ContainsFunc(d.Was, func(w Word) bool { return w.Text == old.Text }) {
+				d.Errors = append(d.Errors, Error{Verb: Was, Pos: old.Pos, Reason: "name " + old.Text + " is given twice"})
+				continue
+			}
+			d.Was = append(d.Was, old)
+		}
+		return
 	case d.Marker == nil:
 		d.Marker = m
 		return
+	case d.Marker.Verb == Convert && m.Verb == Convert:
+		fail("second marker //restaq:convert on one function", "a converter is for one step")
+	case d.Marker.Verb == Convert || m.Verb == Convert:
+		fail("a converter is neither a handler nor a step", "")
 	case d.Marker.Verb != m.Verb:
 		fail("a function is a handler or a step, not both", "")
 	case m.Verb == On:

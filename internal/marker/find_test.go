@@ -77,6 +77,29 @@ func l() {}
 //restaq:stpe
 func m() {}
 
+//restaq:was a b
+//restaq:step
+//restaq:was b c
+func o() {}
+
+//restaq:was a
+func p() {}
+
+//restaq:was a
+type Y struct{}
+
+//restaq:convert a
+//restaq:was b
+func q() {}
+
+//restaq:convert a
+//restaq:convert b
+func r() {}
+
+//restaq:convert a
+//restaq:step
+func s() {}
+
 func n() {} //restaq:step
 `
 	fset := token.NewFileSet()
@@ -104,6 +127,9 @@ func n() {} //restaq:step
 		if d.Marker != nil {
 			fmt.Fprintf(&b, " %s", d.Marker.Verb)
 		}
+		for _, old := range d.Was {
+			fmt.Fprintf(&b, " was %s", old.Text)
+		}
 		b.WriteByte('\n')
 		write(d.Errors)
 	}
@@ -127,6 +153,18 @@ func l:
   62: a marker has no space behind the slashes (write //restaq:step)
 func m:
   65: unknown marker //restaq:stpe (did you mean //restaq:step?)
+func o: step was a was b was c
+  70: name b is given twice
+func p: was a
+  73: marks neither a handler nor a step (//restaq:was stands beside //restaq:on or //restaq:step)
+type Y:
+  76: //restaq:was marks a function, and this is a type
+func q: convert was b
+  80: marks neither a handler nor a step (//restaq:was stands beside //restaq:on or //restaq:step)
+func r: convert
+  84: second marker //restaq:convert on one function (a converter is for one step)
+func s: convert
+  88: a converter is neither a handler nor a step
 loose:
   3: marks nothing: it stands on the package clause` + hint +
 		`  7: marks nothing: it stands on the declaration of an import` + hint +
@@ -135,7 +173,7 @@ loose:
 		`  44: marks nothing: it stands on a group of types (move it to the one type that it is for)
   55: marks nothing: it stands apart from function k` + hint +
 		`  59: marks nothing: it stands on the declaration of a variable` + hint +
-		`  68: marks nothing: no declaration follows it` + hint
+		`  91: marks nothing: no declaration follows it` + hint
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

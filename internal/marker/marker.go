@@ -3,6 +3,8 @@
 //	//restaq:on TYPE… [name=NAME] [attempts=N] [backoff=MIN..MAX] [timeout=DURATION] [order=EXPR]
 //	//restaq:step [NAME] [key=EXPR] [attempts=N] [backoff=MIN..MAX] [timeout=DURATION] [pure]
 //	//restaq:event TYPE
+//	//restaq:was OLD…
+//	//restaq:convert STEP
 //
 // and those that silence a check on the line that they stand on or above:
 //
@@ -27,15 +29,21 @@ const (
 	Step  = "step"
 	Event = "event"
 
+	// Convert marks a function that makes a step's output from an earlier one.
+	Convert = "convert"
+
+	// Was stands beside On or Step; see [Decl].
+	Was = "was"
+
 	// Ignore marks no declaration; see [Silencers].
 	Ignore = "ignore"
 )
 
-// verbs are the verbs that Parse knows; planned are those that it will know.
-var (
-	verbs   = []string{On, Step, Event, Ignore}
-	planned = []string{"was", "convert"}
-)
+// verbs are the verbs that Parse knows.
+var verbs = []string{On, Step, Event, Was, Convert, Ignore}
+
+// markers names the verbs in a hint.
+const markers = "the markers are //restaq:on, //restaq:step, //restaq:event, //restaq:was, //restaq:convert and //restaq:ignore"
 
 // options are the words that options begin with, by verb.
 var options = map[string][]string{
@@ -45,7 +53,7 @@ var options = map[string][]string{
 
 // Marker is one marker.
 type Marker struct {
-	// Verb is On, Step or Event.
+	// Verb is On, Step, Event, Convert or Was.
 	Verb string
 
 	// Pos and End are where the comment begins and ends.
@@ -54,8 +62,12 @@ type Marker struct {
 	// Types are the event types of a handler, or the one of an event.
 	Types []Word
 
-	// Name is the name of a handler or step; empty if none is given.
+	// Name is the name of a handler or step, empty if none is given, or of the
+	// step that Convert converts for.
 	Name Word
+
+	// Old are the names that Was gives, in order.
+	Old []Word
 
 	// Key and Order are expressions; empty if not given.
 	Key, Order Word

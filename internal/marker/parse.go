@@ -52,11 +52,8 @@ func Parse(text string, pos token.Pos) (*Marker, []Error) {
 var cutExpr = regexp.MustCompile("(?:^|\\s)(key|order)=\\S*[\"`]")
 
 func unknownVerb(verb string, pos token.Pos) Error {
-	if slices.Contains(planned, verb) {
-		return Error{Pos: pos, Reason: fmt.Sprintf("//restaq:%s is not supported by this version yet", verb)}
-	}
-	e := Error{Pos: pos, Reason: fmt.Sprintf("unknown marker //restaq:%s", verb), Hint: "the markers are //restaq:on, //restaq:step and //restaq:event"}
-	if near := Nearest(strings.ToLower(verb), append(verbs, planned...)); near != "" {
+	e := Error{Pos: pos, Reason: fmt.Sprintf("unknown marker //restaq:%s", verb), Hint: markers}
+	if near := Nearest(strings.ToLower(verb), verbs); near != "" {
 		e.Hint = "did you mean //restaq:" + near + "?"
 	} else if i := strings.IndexFunc(verb, func(r rune) bool { return !unicode.IsLetter(r) }); i > 0 && slices.Contains(verbs, verb[:i]) {
 		e.Hint = "did you mean //restaq:" + verb[:i] + " " + verb[i+1:] + "?"
@@ -76,9 +73,9 @@ var (
 // that begins with "restaq: " is none.
 func nearMiss(text string, pos token.Pos) *Error {
 	if bareMiss.MatchString(text) {
-		return &Error{Pos: pos, Reason: "the marker has no verb", Hint: "the markers are //restaq:on, //restaq:step and //restaq:event"}
+		return &Error{Pos: pos, Reason: "the marker has no verb", Hint: markers}
 	}
-	known := append(slices.Clone(verbs), planned...)
+	known := verbs
 	miss := func(reason, verb, rest string) *Error {
 		rest = strings.TrimSpace(strings.TrimSuffix(rest, "*/"))
 		if rest, _, _ = strings.Cut(rest, "\n"); rest != "" {

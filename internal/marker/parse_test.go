@@ -19,6 +19,9 @@ func describe(m *Marker, errs []Error) string {
 		if m.Name.Text != "" {
 			fmt.Fprintf(&b, " name=%s@%d", m.Name.Text, m.Name.Pos)
 		}
+		for _, old := range m.Old {
+			fmt.Fprintf(&b, " %s@%d", old.Text, old.Pos)
+		}
 		if m.Key.Text != "" {
 			fmt.Fprintf(&b, " key=%s@%d", m.Key.Text, m.Key.Pos)
 		}
@@ -69,6 +72,9 @@ func TestMarkersThatAreRight(t *testing.T) {
 		"//restaq:step key=a[\"x\"]":                                         "step key=a[\"x\"]@19",
 		"//restaq:step attempts=20 backoff=1s..10m timeout=10s key=a==b key": "step key=a==b@59 attempts=20 backoff=1s..10m0s timeout=10s | 64: key needs a value: key=EXPR, without spaces around the \"=\" (a step of that name is written name=key)",
 		"//restaq:event acme.order.shipped":                                  "event acme.order.shipped",
+		"//restaq:was send-mail  mail":                                       "was send-mail@14 mail@25",
+		"//restaq:was shop.Billing.Old":                                      "was shop.Billing.Old@14",
+		"//restaq:convert record-payment":                                    "convert name=record-payment@18",
 		"// an ordinary comment":                                             "",
 		"//go:generate go tool restaqgen":                                    "",
 		"// restaq: on every retry the step runs again":                      "",
@@ -107,8 +113,8 @@ func TestMarkersThatAreWrong(t *testing.T) {
 		"//@restaq:step":                "| 1: a marker has nothing between the slashes and restaq (write //restaq:step)",
 		"///restaq:step":                "| 1: a marker has two slashes (write //restaq:step)",
 		"//restaq::on a.b":              "| 1: a marker has one colon (write //restaq:on a.b)",
-		"//restaq:":                     "| 1: the marker has no verb (the markers are //restaq:on, //restaq:step and //restaq:event)",
-		"// restaq: ":                   "| 1: the marker has no verb (the markers are //restaq:on, //restaq:step and //restaq:event)",
+		"//restaq:":                     "| 1: the marker has no verb (the markers are //restaq:on, //restaq:step, //restaq:event, //restaq:was, //restaq:convert and //restaq:ignore)",
+		"// restaq: ":                   "| 1: the marker has no verb (the markers are //restaq:on, //restaq:step, //restaq:event, //restaq:was, //restaq:convert and //restaq:ignore)",
 
 		// Verbs.
 		"//restaq:stpe":            "| 1: unknown marker //restaq:stpe (did you mean //restaq:step?)",
@@ -117,9 +123,7 @@ func TestMarkersThatAreWrong(t *testing.T) {
 		"//restaq:step,":           "| 1: unknown marker //restaq:step, (did you mean //restaq:step?)",
 		"//restaq:on:a.b":          "| 1: unknown marker //restaq:on:a.b (did you mean //restaq:on a.b?)",
 		"//restaq:step,x":          "| 1: unknown marker //restaq:step,x (did you mean //restaq:step?)",
-		"//restaq:handler":         "| 1: unknown marker //restaq:handler (the markers are //restaq:on, //restaq:step and //restaq:event)",
-		"//restaq:was old-name":    "| 1: //restaq:was is not supported by this version yet",
-		"//restaq:convert x":       "| 1: //restaq:convert is not supported by this version yet",
+		"//restaq:handler":         "| 1: unknown marker //restaq:handler (the markers are //restaq:on, //restaq:step, //restaq:event, //restaq:was, //restaq:convert and //restaq:ignore)",
 		"//restaq:ignore":          "| 1: //restaq:ignore says neither which check nor why (//restaq:ignore CHECK REASON)",
 		"//restaq:ignore loopkey":  "| 17: //restaq:ignore loopkey says no reason (//restaq:ignore loopkey REASON)",
 		"//restaq:ignore Loop why": "| 17: the name of a check is written in small letters: \"Loop\" is none (//restaq:ignore CHECK REASON)",
@@ -163,6 +167,17 @@ func TestMarkersThatAreWrong(t *testing.T) {
 		"//restaq:step backoff=1s..x":         "step | 27: backoff=x: want a duration such as 10s or 1m30s",
 		"//restaq:step backoff=1s...2s":       "step backoff=1s..200ms | 23: backoff=1s...2s: the minimum is above the maximum (write backoff=.2s..1s)",
 		"//restaq:step attempts=0 timeout=0s": "step | 24: attempts=0: want a number from 1 to 1000000 | 34: timeout=0s: must be above zero",
+
+		// What earlier builds left.
+		"//restaq:was":              "was | 1: names no name (write //restaq:was OLD, with the name that the step or handler had before)",
+		"//restaq:was a a":          "was a@14 | 16: name a is given twice",
+		"//restaq:was a, b":         "was b@17 | 14: \"a,\" is no name: a name has letters, digits, \".\", \"_\" and \"-\", and begins with a letter or digit",
+		"//restaq:was name=a":       "was | 14: unknown option name= (//restaq:was has no options)",
+		"//restaq:convert":          "convert | 1: names no step (write //restaq:convert STEP, with the name of the step whose records it converts)",
+		"//restaq:convert a b":      "convert name=a@18 | 20: second name \"b\"",
+		"//restaq:convert Pay":      "convert name=Pay@18 | 18: \"Pay\" is no name: a name has the letters a to z, digits, \".\", \"_\" and \"-\", and begins with a letter or digit (write pay)",
+		"//restaq:convert step=pay": "convert | 18: unknown option step= (//restaq:convert has no options)",
+		"// restaq:was old":         "| 1: a marker has no space behind the slashes (write //restaq:was old)",
 
 		// Event types.
 		"//restaq:on":             "on | 1: names no event type (write //restaq:on PROVIDER.TYPE, such as //restaq:on stripe.charge.succeeded)",
@@ -212,7 +227,7 @@ func FuzzParse(f *testing.F) {
 		if m == nil || len(errs) > 0 {
 			return
 		}
-		if m.Verb != Step && len(m.Types) == 0 || m.Timeout < 0 || m.BackoffMin > m.BackoffMax || m.Attempts < 0 {
+		if (m.Verb == On || m.Verb == Event) != (len(m.Types) > 0) || (m.Verb == Was) != (len(m.Old) > 0) || m.Timeout < 0 || m.BackoffMin > m.BackoffMax || m.Attempts < 0 {
 			t.Errorf("Parse(%q) = %+v", text, m)
 		}
 		if m.Name.Text != "" && !handlerName.MatchString(m.Name.Text) {
