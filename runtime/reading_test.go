@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -332,4 +333,106 @@ func TestOtherReasonsForWhichExecutionsAreDead(t *testing.T) {
 			t.Errorf("stopped by %q (%s), want %q", e.StoppedBy, e.Error, reason)
 		}
 	}
+}
+
+// Very many executions that this build cannot read: the process passes some over
+// by name, and has the store put off the others. None of them is tried again
+// and again.
+func TestManyExecutionsLeftToOthersAreNotTriedAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 600
+		store := memory.New()
+		cfg := patientConfig()
+		cfg.Poll = time.Second
+		newer := newBuild(payV2{7}, "v2")
+		newer.got = make(chan payV2, 2*many)
+		rt := receive(t, store, cfg, newer.handler())
+		stop := inBubble(t, rt)
+		var ids []string
+		for range many {
+			ids = append(ids, deliver(t, rt, newEvent()).ID)
+		}
+		synctest.Wait()
+		stop()
+
+		older := newBuild(payV1{5}, "v1")
+		old := receive(t, store, cfg, older.handler())
+		for _, id := range ids {
+			makeDue(t, store, id)
+		}
+		stopOld := inBubble(t, old)
+		<-time.After(50 * time.Second) // of the bubble
+		for _, id := range ids {
+			if h := inspect(t, old, id); h.Status != restaq.Pending || h.Attempts != 2 {
+				t.Fatalf("execution %s has %d attempts within a minute and is %s:\n%s", id, h.Attempts, h.Status, h.Tree())
+			}
+		}
+		stopOld()
+
+		newer.done.Store(true)
+		rt = receive(t, store, cfg, newer.handler())
+		stop = inBubble(t, rt)
+		for _, id := range ids {
+			wait(t, rt, id, "completed")
+		}
+		stop()
+		if newer.runs.Load() != many || older.runs.Load() != 0 {
+			t.Errorf("the newer step ran %d times, the older one %d times; want %d and none", newer.runs.Load(), older.runs.Load(), many)
+		}
+	})
+}
+
+func TestRecordsAreThoseThatCountForTheNextAttempt(t *testing.T) {
+	eachStore(t, func(t *testing.T, open func() restaq.Store) {
+		kept := renamed("kept", []string{"old"}, func(context.Context, string) (int, error) { return 1, nil })
+		kept.Codec.ReadBy = []string{"shape-0"}
+		final := step("final", func(context.Context, string) (int, error) { return 0, restaq.Permanent(errors.New("no")) })
+		flaky := step("flaky", func(context.Context, string) (int, error) { return 0, errors.New("not yet") })
+		late := step("late", func(context.Context, string) (int, error) { return 2, nil })
+		under := newGate()
+		rt, _ := start(t, open(), patientConfig(), on("h", func(ctx context.Context, _ restaq.Event) error {
+			kept.Run(ctx, struct{}{}, in1{"b"})
+			kept.Run(ctx, struct{}{}, in1{"a"})
+			final.Run(ctx, struct{}{}, in1{"x"})
+			if restaq.Attempt(ctx) == 1 {
+				_, err := flaky.Run(ctx, struct{}{}, in1{"x"})
+				return err
+			}
+			late.Run(ctx, struct{}{}, in1{"x"})
+			return under.pass(ctx)
+		}))
+		e := deliver(t, rt, newEvent())
+		attemptEnd(t, rt, e.ID, 1)
+		want := []restaq.Record{
+			{Name: "final", Func: "example.com/test.final", Shape: "shape-1", Permanent: true},
+			{Name: "kept[a]", Func: "example.com/test.kept", Shape: "shape-1", ReadBy: []string{"shape-0"}, Was: []string{"old[a]"}},
+			{Name: "kept[b]", Func: "example.com/test.kept", Shape: "shape-1", ReadBy: []string{"shape-0"}, Was: []string{"old[b]"}},
+		}
+		another := receive(t, open(), quick())
+		check := func(when string) {
+			t.Helper()
+			got, err := another.Records(t.Context(), e.ID)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: records\n%+v, %v; want\n%+v", when, got, err, want)
+			}
+		}
+		check("between attempts")
+		if step := want[1].Step(); step != "kept" {
+			t.Errorf("the step of %s is %q", want[1].Name, step)
+		}
+
+		// While an attempt runs, what it has recorded counts.
+		makeDue(t, open(), e.ID)
+		want = append(want, restaq.Record{Name: "late", Func: "example.com/test.late", Shape: "shape-1"})
+		eventually(t, func() bool {
+			records, err := another.Records(t.Context(), e.ID)
+			return err == nil && len(records) == len(want)
+		})
+		check("under way")
+		under.open()
+		wait(t, rt, e.ID, "completed")
+		if _, err := another.Records(t.Context(), "01900000-0000-7000-8000-000000000000"); !errors.Is(err, restaq.ErrNotFound) {
+			t.Errorf("records of an unknown execution: %v", err)
+		}
+	})
 }
