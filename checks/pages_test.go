@@ -31,7 +31,7 @@ const pages = "../docs/checks"
 var imports = map[string]string{
 	"github": "github.com/restaq/restaq/schemas/github", "http": "net/http", "json": "encoding/json", "maps": "maps", "os": "os",
 	"rand": "math/rand/v2", "restaq": "github.com/restaq/restaq/runtime", "slog": "log/slog", "slices": "slices", "sql": "database/sql",
-	"stripe": "github.com/restaq/restaq/schemas/stripe", "sync": "sync", "time": "time", "context": "context", "errors": "errors", "fmt": "fmt",
+	"slack": "github.com/restaq/restaq/schemas/slack", "stripe": "github.com/restaq/restaq/schemas/stripe", "sync": "sync", "time": "time", "context": "context", "errors": "errors", "fmt": "fmt",
 }
 
 // example is a block of Go on a page, as a package.

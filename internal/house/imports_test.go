@@ -66,7 +66,7 @@ var table = []Rule{
 	{Tree: "./checks/...", May: []string{
 		"./checks/...", "./internal/calls", "./internal/eventtype", "./internal/jsonform", "./internal/marker", "./internal/naming", "./internal/shape",
 		"golang.org/x/tools/go/analysis", "golang.org/x/tools/go/cfg", "golang.org/x/tools/go/types/typeutil",
-	}, TestsMay: []string{"./internal/checktest", "./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
+	}, TestsMay: []string{"./internal/analyze", "./internal/checktest", "./internal/generate", "./internal/load", "golang.org/x/tools/go/..."}},
 	{Tree: "./internal/checktest", May: []string{
 		"./internal/generate", "./internal/load", "golang.org/x/tools/go/analysis/...",
 	}},
