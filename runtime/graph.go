@@ -22,7 +22,7 @@ func (r *registry) graph(name, text string) (json.RawMessage, error) {
 	if r.graphs.text != text {
 		var file struct{ Handlers map[string]json.RawMessage }
 		if err := json.Unmarshal([]byte(text), &file); err != nil {
-			return nil, fmt.Errorf("is no JSON: %w", err)
+			return nil, fmt.Errorf("is no JSON: %w: run go generate", err)
 		}
 		r.graphs = graphs{text, file.Handlers}
 	}

@@ -92,7 +92,7 @@ func (r *Result) add(e *Evolution, fuzz bool) problem.List {
 		file(templates.CodecFile, nil)
 		file(templates.FuzzFile, nil)
 		r.Files = append(r.Files, record)
-		file(graph.Name, nil)
+		file(templates.GraphFile, nil)
 		return nil
 	}
 	in := templates.Input{Package: p, Shapes: e.shapes(), Plan: templates.NewPlan(p)}
@@ -108,7 +108,7 @@ func (r *Result) add(e *Evolution, fuzz bool) problem.List {
 	file(templates.CodecFile, codecs)
 	file(templates.FuzzFile, test)
 	r.Files = append(r.Files, record)
-	file(graph.Name, flow)
+	file(templates.GraphFile, flow)
 	for _, c := range in.Plan.Delegated() {
 		name := types.TypeString(c.Type, (*types.Package).Name)
 		r.Delegated = append(r.Delegated, fmt.Sprintf("package %s: %s is left to encoding/json: %s", p.Path, name, c.Why))

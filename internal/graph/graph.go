@@ -16,9 +16,6 @@ import (
 	"slices"
 )
 
-// Name is the file that holds a package's graph.
-const Name = "restaq.graph.json"
-
 // Version is the version of the format, which each handler's graph carries, for
 // stores keep them singly. It is raised when a reader of the version before
 // would misread a graph.

@@ -74,8 +74,10 @@ func Load(ctx context.Context, cfg Config) (*Result, problem.List) {
 	pc := &packages.Config{
 		Context: ctx, Mode: mode, Dir: cfg.Dir, Env: cfg.Env, Fset: token.NewFileSet(), ParseFile: parseFile,
 	}
+	// Positions in dependencies lead to their files, whatever GOFLAGS says.
+	pc.BuildFlags = []string{"-trimpath=false"}
 	if cfg.Tags != "" {
-		pc.BuildFlags = []string{"-tags=" + cfg.Tags}
+		pc.BuildFlags = append(pc.BuildFlags, "-tags="+cfg.Tags)
 	}
 	loaded, err := packages.Load(pc, cfg.Patterns...)
 	if err != nil {
