@@ -52,13 +52,24 @@ type tail struct {
 func flowOf(name string, h *Handler) *flow {
 	l := &laying{flow: &flow{name: name}, handler: h}
 	start := l.box(startBox, append([]string{name}, startLines(h)...)...)
-	f := &function{labels: map[string]int{}}
-	tails := l.list(h.Flow, []tail{{from: start}}, f)
-	tails = l.deferred(append(tails, f.returns...), f)
-	if len(tails) > 0 {
+	f := &function{handler: true}
+	if tails := l.function(h.Flow, []tail{{from: start}}, f); len(tails) > 0 {
 		l.join(tails, l.box(endBox, "completed"))
 	}
 	return l.flow
+}
+
+// defers reports whether a node defers something in the function around it.
+func defers(n *Node) bool {
+	switch n.Kind {
+	case DeferKind:
+		return true
+	case IfKind, SwitchKind, SelectKind:
+		return slices.ContainsFunc(n.Cases, func(c *Case) bool { return slices.ContainsFunc(c.Body, defers) })
+	case LoopKind:
+		return slices.ContainsFunc(n.Body, defers)
+	}
+	return false
 }
 
 // startLines are what is said of a handler below its name.
@@ -87,13 +98,23 @@ type laying struct {
 
 // function is what is known of a function while its nodes are laid out.
 type function struct {
-	fails   bool // its caller returns its error
-	outer   *function
+	handler bool    // it is the handler itself
+	fails   *[]tail // where errors lead; nil: to the end of the handler
+	late    *[]tail // where they lead first, if something is deferred
 	frames  []*frame
-	returns []tail
-	defers  [][]*Node
+	nested  int    // branches and loops around what is laid out
+	loops   int    // the loops among them
+	early   []tail // returns, before what is deferred anywhere
+	returns []tail // behind what was deferred
+	defers  []deferral
 	labels  map[string]int
 	gotos   map[string][]tail // to labels that are yet to come
+}
+
+// deferral is what a function deferred: once, unless that is maybe or often.
+type deferral struct {
+	body         []*Node
+	maybe, often bool
 }
 
 // frame is a loop, switch or select.
@@ -141,7 +162,10 @@ func (l *laying) node(n *Node, tails []tail, f *function) []tail {
 		if !n.Fails {
 			s = goesOnBox
 		}
-		return l.next(tails, s, append([]string{n.Name + n.Text}, stepLines(l.handler.Steps[n.Name])...)...)
+		tails = l.next(tails, s, append([]string{n.Name + n.Text}, stepLines(l.handler.Steps[n.Name])...)...)
+		if to := f.failure(); n.Fails && to != nil {
+			*to = append(*to, tail{from: tails[0].from, text: "fails"})
+		}
 	case IfKind, SwitchKind, SelectKind:
 		return l.branches(n, tails, f)
 	case LoopKind:
@@ -157,7 +181,8 @@ func (l *laying) node(n *Node, tails []tail, f *function) []tail {
 		}
 		l.body(&Node{Body: n.Body}, aside, f)
 	case DeferKind:
-		f.defers = append(f.defers, n.Body)
+		// A goto may lead past it, or back to a label before it.
+		f.defers = append(f.defers, deferral{n.Body, f.nested > 0 || len(f.gotos) > 0, f.loops > 0 || len(f.labels) > 0})
 	case ReturnKind:
 		l.returned(n, tails, f)
 		return nil
@@ -198,13 +223,20 @@ func (l *laying) node(n *Node, tails []tail, f *function) []tail {
 // one without an error goes to the end.
 func (l *laying) returned(n *Node, tails []tail, f *function) {
 	title, fails := returnTitle(n)
+	to := f.failure()
 	switch {
-	case fails && (f.outer == nil || f.fails):
-		l.next(l.deferred(slices.Clone(tails), f), failBox, title)
-	case f.outer == nil && n.Text != "":
-		l.next(l.deferred(slices.Clone(tails), f), endBox, title)
+	case fails && to == nil:
+		l.next(tails, failBox, title)
+	case fails && f.handler:
+		*to = append(*to, l.next(tails, markBox, title)...)
+	case fails:
+		*to = append(*to, tails...)
+	case f.late != nil && (f.loops > 0 || len(f.labels) > 0):
+		f.early = append(f.early, tails...) // what is deferred below may have been before
+	case f.handler && n.Text != "":
+		l.next(l.deferred(tails, f), endBox, title)
 	default:
-		f.returns = append(f.returns, tails...)
+		f.returns = append(f.returns, l.deferred(tails, f)...)
 	}
 }
 
@@ -221,20 +253,68 @@ func (l *laying) call(n *Node, tails []tail, f *function) []tail {
 
 // body lays out the body of a function and what it defers.
 func (l *laying) body(n *Node, tails []tail, f *function) []tail {
-	inner := &function{outer: f, fails: n.Fails && (f.outer == nil || f.fails), labels: map[string]int{}}
-	tails = l.list(n.Body, tails, inner)
-	return l.deferred(append(tails, inner.returns...), inner)
+	inner := &function{}
+	if inner.fails = &inner.returns; n.Fails {
+		inner.fails = f.failure()
+	}
+	return l.function(n.Body, tails, inner)
 }
 
-// deferred lays out what a function deferred, at its end.
+// function lays out the body of a function and returns what leads out of it.
+func (l *laying) function(nodes []*Node, tails []tail, f *function) []tail {
+	f.labels = map[string]int{}
+	var late []tail
+	if slices.ContainsFunc(nodes, defers) {
+		f.late = &late
+	}
+	tails = l.deferred(l.list(nodes, tails, f), f)
+	for i := range f.defers {
+		f.defers[i].maybe = true // for those that end before
+	}
+	f.returns = append(f.returns, l.deferred(f.early, f)...)
+	if len(late) > 0 {
+		if late = l.deferred(late, f); f.fails != nil {
+			*f.fails = append(*f.fails, late...)
+		} else {
+			l.next(late, failBox, "failed")
+		}
+	}
+	return append(tails, f.returns...)
+}
+
+// failure is where a failure in a function leads; nil: to the end of the
+// handler, without an arrow.
+func (f *function) failure() *[]tail {
+	if f.late != nil {
+		return f.late
+	}
+	return f.fails
+}
+
+// deferred lays out what a function deferred, at its end. What it deferred in a
+// loop runs in turns.
 func (l *laying) deferred(tails []tail, f *function) []tail {
-	for _, body := range slices.Backward(f.defers) {
-		for i := range tails {
-			tails[i].text, tails[i].dashed = "deferred", true
+	for i := len(f.defers) - 1; i >= 0 && len(tails) > 0; i-- {
+		d := f.defers[i]
+		later := slices.Clone(tails)
+		for i := range later {
+			later[i].text, later[i].dashed = "deferred", true
 		}
-		if len(tails) > 0 {
-			tails = l.body(&Node{Body: body}, tails, f)
+		if d.often {
+			turns := &Node{Kind: LoopKind}
+			for ; i >= 0 && f.defers[i].often; i-- {
+				call := &Node{Kind: CallKind, Body: f.defers[i].body}
+				turns.Body = append(turns.Body, &Node{Kind: IfKind, Cases: []*Case{{When: "it was deferred", Body: []*Node{call}}, {}}})
+			}
+			i++
+			tails = l.loop(turns, "for what was deferred", later, f)
+			continue
 		}
+		out := l.body(&Node{Body: d.body}, later, f)
+		if d.maybe {
+			out = append(out, tails...)
+		}
+		tails = out
 	}
 	return tails
 }
@@ -247,6 +327,7 @@ func (l *laying) branches(n *Node, tails []tail, f *function) []tail {
 	if n.Kind != IfKind {
 		f.frames = append(f.frames, frame)
 	}
+	f.nested++
 	var ends, falls []tail
 	for i, c := range n.Cases {
 		when := caseTitle(c)
@@ -261,6 +342,7 @@ func (l *laying) branches(n *Node, tails []tail, f *function) []tail {
 			ends = append(ends, out...)
 		}
 	}
+	f.nested--
 	if n.Kind != IfKind {
 		f.frames = f.frames[:len(f.frames)-1]
 	}
@@ -280,7 +362,9 @@ func (l *laying) loop(n *Node, title string, tails []tail, f *function) []tail {
 		out = l.body(&Node{Body: n.Body}, in, f)
 	} else {
 		f.frames = append(f.frames, frame)
+		f.nested, f.loops = f.nested+1, f.loops+1
 		out = l.list(n.Body, in, f)
+		f.nested, f.loops = f.nested-1, f.loops-1
 		f.frames = f.frames[:len(f.frames)-1]
 	}
 	l.join(append(out, frame.again...), head)

@@ -35,12 +35,20 @@ const CaseKind Kind = "case"
 // before what its opposite leads to.
 func (h *Handler) Rows() []Row {
 	o := outline{}
-	o.list(h.Flow, Row{})
+	o.list(h.Flow, place{})
 	return o.rows
 }
 
 type outline struct {
 	rows []Row
+}
+
+// place is where nodes stand: what their rows begin with.
+type place struct {
+	Row
+	// apart says that a failure ends the function around, and not the handler,
+	// which does not get the error.
+	apart bool
 }
 
 // ways are where a list of nodes can be left for, other than by its end: the
@@ -55,7 +63,7 @@ func (w ways) less(here ...string) ways {
 
 // list adds the rows of nodes, which begin from at, and returns how they can be
 // left: what stands behind is passed by then.
-func (o *outline) list(nodes []Node, at Row) (left ways) {
+func (o *outline) list(nodes []Node, at place) (left ways) {
 	for _, n := range nodes {
 		out := o.node(n, at)
 		left = append(left, out...)
@@ -64,18 +72,19 @@ func (o *outline) list(nodes []Node, at Row) (left ways) {
 	return left
 }
 
-func (o *outline) add(at Row, kind Kind, text string) {
+func (o *outline) add(at place, kind Kind, text string) {
 	at.Kind, at.Text = kind, text
-	o.rows = append(o.rows, at)
+	o.rows = append(o.rows, at.Row)
 }
 
-func (o *outline) node(n Node, at Row) ways {
+func (o *outline) node(n Node, at place) ways {
 	within := at
 	within.Depth++
 	switch n.Kind {
 	case StepKind:
 		at.Step = n.Name
 		o.add(at, n.Kind, n.Name+n.Text)
+		return failure(n, at)
 	case IfKind, SwitchKind, SelectKind:
 		left := o.cases(n, at)
 		if n.Kind == IfKind {
@@ -91,16 +100,20 @@ func (o *outline) node(n Node, at Row) ways {
 		if n.Many {
 			within.Maybe, within.Often = true, true
 		}
+		within.apart = at.apart || !n.Fails
 		o.list(n.Body, within) // what leaves a function leads behind its call
+		return failure(n, at)
 	case GoKind:
+		within.apart = true
 		o.add(at, n.Kind, spaced("concurrently", named("by", "", n.Name)))
 		o.list(n.Body, within)
 	case DeferKind:
 		o.add(at, n.Kind, "at the end")
+		within.apart = true
 		o.list(n.Body, within)
 	case ReturnKind:
 		o.add(at, n.Kind, spaced(string(n.Kind), n.Text))
-		if !n.Fails {
+		if !n.Fails || at.apart {
 			return ways{"return"}
 		}
 	case GotoKind:
@@ -123,8 +136,17 @@ func (o *outline) node(n Node, at Row) ways {
 	return nil
 }
 
+// failure is how a call leaves the function around it if it fails, unless that
+// ends the handler.
+func failure(n Node, at place) ways {
+	if n.Fails && at.apart {
+		return ways{"return"}
+	}
+	return nil
+}
+
 // cases adds the rows of an if, switch or select.
-func (o *outline) cases(n Node, at Row) (left ways) {
+func (o *outline) cases(n Node, at place) (left ways) {
 	within := at
 	if n.Kind != IfKind {
 		o.add(at, n.Kind, named(n.Name, ":", spaced(string(n.Kind), n.Text)))
