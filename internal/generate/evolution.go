@@ -44,6 +44,9 @@ func (e *Evolution) Changes(base lock.File) problem.List {
 	return append(changes, e.unlisted(base)...)
 }
 
+// Step returns what the source says of a step, without earlier shapes.
+func (e *Evolution) Step(name string) lock.Step { return e.source.File.Steps[name] }
+
 // unlisted returns a problem for each step of another lock file than Base whose
 // records this build does not know of, although it would read them, because the
 // other was made of a commit that this one does not build on.

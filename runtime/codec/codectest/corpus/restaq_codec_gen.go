@@ -426,6 +426,7 @@ var manyCodec = restaq.Codec[manyIn, Maps]{
 	AppendOut: codec.Appender(encodeMaps),
 	DecodeOut: codec.Reader(decodeMaps),
 	Shape:     "b7ce3e6b0a71aaad",
+	Earlier:   []string{"02bba0237abfc7f6"},
 }
 
 var plainCodec = restaq.Codec[plainIn, Custom]{
@@ -434,6 +435,7 @@ var plainCodec = restaq.Codec[plainIn, Custom]{
 	AppendOut: codec.Appender(encodeCustom),
 	DecodeOut: codec.Reader(decodeCustom),
 	Shape:     "6c664298928a29b5",
+	Earlier:   []string{"a18f96fdbb153d19"},
 }
 
 var payloadsCodec = restaq.Codec[payloadsIn, payload.Nullable[Leaf]]{
