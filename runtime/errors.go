@@ -26,6 +26,9 @@ var (
 	// ErrUnsupported says that the store lacks an ability that the call needs.
 	ErrUnsupported = errors.New("not supported by this store")
 
+	// ErrCursor says that a cursor is none that a page of this store had.
+	ErrCursor = errors.New("invalid cursor")
+
 	// ErrNoExecution says that a step's wrapper was called with a context that
 	// belongs to no execution. In a unit test, restaqtest.Context provides one.
 	ErrNoExecution = errors.New("called outside an execution: pass the handler's context on")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,11 +136,11 @@ func position(n int) string {
 func parsePosition(cursor string) (int, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
-		return 0, errors.New("invalid cursor")
+		return 0, restaq.ErrCursor
 	}
 	n, err := strconv.Atoi(string(text))
 	if err != nil || n < 0 {
-		return 0, errors.New("invalid cursor")
+		return 0, restaq.ErrCursor
 	}
 	return n, nil
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -161,12 +160,12 @@ func parseCursor(cursor string) (entry, error) {
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
-		return entry{}, errors.New("invalid cursor")
+		return entry{}, restaq.ErrCursor
 	}
 	at, id, ok := strings.Cut(string(text), " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return entry{}, errors.New("invalid cursor")
+		return entry{}, restaq.ErrCursor
 	}
 	return entry{at: time.UnixMicro(micros), id: id}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -93,7 +92,7 @@ func executionList(f *restaq.Filter) (*listQuery, error) {
 		}
 		id, ok := parseID(key)
 		if !ok {
-			return nil, errCursor
+			return nil, restaq.ErrCursor
 		}
 		l.write(` AND e.id < ` + l.arg(id) + `::uuid`)
 	}
@@ -217,7 +216,7 @@ func unhandledList(f *restaq.Filter) (*listQuery, error) {
 		source, id, _ := strings.Cut(key, " ")
 		term, err := strconv.ParseInt(source, 10, 32)
 		if err != nil {
-			return nil, errCursor
+			return nil, restaq.ErrCursor
 		}
 		l.write(` AND (ev.received_at, ev.event_id, ev.source) < (` +
 			l.arg(at) + `::timestamptz, ` + l.arg(id) + `::text, ` + l.arg(int32(term)) + `::integer)`)
@@ -256,8 +255,6 @@ func (s *Store) Count(ctx context.Context, f restaq.Filter, most int) (int, erro
 	return int(n), nil
 }
 
-var errCursor = errors.New("invalid cursor")
-
 // cursor names the last row of a page by its place in the order of the list,
 // so that rows which come or go do not move it.
 func cursor(at time.Time, key string) string {
@@ -267,12 +264,12 @@ func cursor(at time.Time, key string) string {
 func parseCursor(text string) (at time.Time, key string, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return at, "", errCursor
+		return at, "", restaq.ErrCursor
 	}
 	micros, key, ok := strings.Cut(string(data), " ")
 	n, err := strconv.ParseInt(micros, 10, 64)
 	if !ok || err != nil {
-		return at, "", errCursor
+		return at, "", restaq.ErrCursor
 	}
 	return time.UnixMicro(n).UTC(), key, nil
 }

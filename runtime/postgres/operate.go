@@ -192,11 +192,11 @@ func position(id int64) string {
 func parsePosition(cursor string) (int64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
-		return 0, errCursor
+		return 0, restaq.ErrCursor
 	}
 	id, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return 0, errCursor
+		return 0, restaq.ErrCursor
 	}
 	return id, nil
 }

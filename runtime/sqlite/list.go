@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -100,7 +99,7 @@ func unhandled(query queryFunc, f restaq.Filter) (restaq.Page, error) {
 		}
 		seq, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return restaq.Page{}, errCursor
+			return restaq.Page{}, restaq.ErrCursor
 		}
 		w.add(`(e.received_at, e.seq) < (?, ?)`, at, seq)
 	}
@@ -247,8 +246,6 @@ func (w *where) times(column string, f restaq.Filter) {
 	}
 }
 
-var errCursor = errors.New("invalid cursor")
-
 // cursor names the last row of a page, so that rows which come or go do not
 // move it.
 func cursor(at time.Time, id string) string {
@@ -258,12 +255,12 @@ func cursor(at time.Time, id string) string {
 func parseCursor(cursor string) (at int64, id string, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
-		return 0, "", errCursor
+		return 0, "", restaq.ErrCursor
 	}
 	first, id, ok := strings.Cut(string(text), " ")
 	at, err = strconv.ParseInt(first, 10, 64)
 	if !ok || err != nil {
-		return 0, "", errCursor
+		return 0, "", restaq.ErrCursor
 	}
 	return at, id, nil
 }

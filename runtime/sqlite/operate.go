@@ -149,11 +149,11 @@ func position(seq int64) string {
 func parsePosition(cursor string) (int64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
-		return 0, errCursor
+		return 0, restaq.ErrCursor
 	}
 	seq, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return 0, errCursor
+		return 0, restaq.ErrCursor
 	}
 	return seq, nil
 }

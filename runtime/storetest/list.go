@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -296,7 +297,7 @@ var listTests = []test{
 	{"a foreign cursor is an error", func(f *fixture) {
 		for _, cursor := range []string{"x", "%", "AAAA", "MTIzNDU2", "\x00", "MTIzIA=="} {
 			for _, unhandled := range []bool{false, true} {
-				if _, err := f.lister().List(f.ctx, restaq.Filter{Cursor: cursor, Unhandled: unhandled}); err == nil {
+				if _, err := f.lister().List(f.ctx, restaq.Filter{Cursor: cursor, Unhandled: unhandled}); !errors.Is(err, restaq.ErrCursor) {
 					f.Errorf("List with cursor %q worked", cursor)
 				}
 			}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -231,7 +232,7 @@ var auditTests = []test{
 		f.equal("by person, action and execution", details(restaq.AuditFilter{Person: "bob", Action: "cancel", Execution: "x1"}), []string{"1b"})
 		f.equal("before all time", len(details(restaq.AuditFilter{Until: time.Unix(0, 0)})), 0)
 		f.equal("since all time", len(details(restaq.AuditFilter{Since: time.Unix(0, 0)})), 14)
-		if _, err := a.Audit(f.ctx, restaq.AuditFilter{Cursor: "no cursor"}); err == nil {
+		if _, err := a.Audit(f.ctx, restaq.AuditFilter{Cursor: "no cursor"}); !errors.Is(err, restaq.ErrCursor) {
 			f.Errorf("an invalid cursor: %v", err)
 		}
 	}},
