@@ -407,6 +407,7 @@ func (f *Filter) String() string {
 	add("source", f.Source)
 	add("event", f.EventID)
 	add("text", f.Text)
+	add("stopped-by", string(f.StoppedBy))
 	at("since", f.Since)
 	at("until", f.Until)
 	if f.Unhandled {

@@ -99,7 +99,7 @@ func (a *app) impact(ctx context.Context, rt *restaq.Runtime, f *impactFlags) er
 		})
 	}
 	if len(rows) > 0 {
-		a.page(&table{header: []string{"HANDLER", "STEP", "CHANGE", "AHEAD", "BEHIND", "STOPS", "UNUSED"}, painted: -1}, rows)
+		a.page(&table{header: []string{"HANDLER", "STEP", "CHANGE", "AHEAD", "BEHIND", "STOPS", "UNUSED"}, painted: -1, flexible: []int{0, 1}}, rows)
 	}
 	a.print(fmt.Sprintf("%d executions in flight, %d would stop", report.executions, report.stops))
 	return nil

@@ -3,18 +3,18 @@
 // Usage:
 //
 //	restaq inspect ID [--history] [--json]
-//	restaq list [--status S] [--dead] [--retrying] [--unhandled] [flags]
-//	restaq retry ID...
-//	restaq restart ID...
-//	restaq replay ID...
+//	restaq list [FILTER] [--unhandled] [--count] [--json]
+//	restaq retry|restart|replay|cancel ID...
+//	restaq retry|restart|replay|cancel FILTER [--dry-run] [--yes]
 //	restaq replay-event SOURCE EVENT_ID
-//	restaq cancel ID...
+//	restaq audit [--person P] [--action A] [flags]
 //	restaq prune --older-than D [--status S]
 //	restaq migrate
 //	restaq impact --lock FILE [--dead] [--json]
 //	restaq version
 //
-// "restaq help VERB" says more about each.
+// "restaq help VERB" says more about each. FILTER is flags that choose
+// executions: --dead, --status, --handler, --type, --text, --since and others.
 //
 // # The store
 //
@@ -50,6 +50,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -67,9 +68,9 @@ func main() {
 
 // run runs the verb that args begin with and returns the exit status.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := newOutput(os.Stdout, os.Stderr, os.Getenv)
+	out := newOutput(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	root := command(&app{output: out, getenv: os.Getenv})
 	root.SetArgs(args)
 	root.SetOut(os.Stdout)
@@ -121,7 +122,7 @@ func command(a *app) *cobra.Command {
 	flags.StringVar(&a.schema, "schema", "", `the schema in a PostgreSQL database (default $RESTAQ_SCHEMA, else "restaq")`)
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
-		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a),
+		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a),
 		pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -22,6 +22,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"restaq": main})
 }
 
+// scriptCommands are what scripts have besides the command.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"seed": seed, "lost": lost, "work": work, "exits": exits,
+}
+
 // TestScripts runs the scripts in testdata/script, which read as a manual, on
 // an SQLite file and on PostgreSQL. A script's store is named by RESTAQ_STORE.
 // Besides the command restaq it has
@@ -34,6 +39,8 @@ func TestMain(m *testing.M) {
 //	work N [new]                  run a process until it has made N attempts,
 //	                              with the new handler if "new" is given
 //	exits STATUS restaq ARGS...   run the command and compare its exit status
+//	terminal WIDTH LINE restaq …  on Linux: run the command on a terminal of so
+//	                              many characters, type a line, show the screen
 func TestScripts(t *testing.T) {
 	stores := map[string]func(t *testing.T, env *testscript.Env) string{
 		"sqlite":   func(t *testing.T, env *testscript.Env) string { return "sqlite:" + env.WorkDir + "/restaq.db" },
@@ -53,13 +60,7 @@ func TestScripts(t *testing.T) {
 					}
 					return cond == name, nil
 				},
-				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-					"seed": seed,
-					"lost": lost,
-					"work": work,
-
-					"exits": exits,
-				},
+				Cmds: scriptCommands,
 			})
 		})
 	}
@@ -222,35 +223,24 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func TestATerminalGetsColoursAndAFileNone(t *testing.T) {
-	env := map[string]string{}
-	getenv := func(key string) string { return env[key] }
-	file, err := os.Create(t.TempDir() + "/out")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if newOutput(file, nil, getenv).color {
-		t.Error("a file gets colours")
-	}
-	// The null device is a character device, as a terminal is.
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer device.Close()
-	out := newOutput(device, nil, getenv)
-	if !out.color {
-		t.Fatal("a terminal gets no colours")
-	}
-	if got, want := out.paint("dead", "dead"), "\x1b[31mdead\x1b[0m"; got != want {
-		t.Errorf("paint = %q, want %q", got, want)
-	}
-	for key, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
-		env = map[string]string{key: value}
-		if newOutput(device, nil, getenv).color {
-			t.Errorf("%s=%s does not end colours", key, value)
-		}
+func TestTablesFitATerminal(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		width         int
+		widths, wants []int
+	}{
+		{"no terminal", 0, []int{36, 90, 90}, []int{36, 90, 90}},
+		{"wide enough", 100, []int{36, 30, 30}, []int{36, 30, 30}},
+		{"the widest one gives", 80, []int{36, 20, 50}, []int{36, 20, 20}},
+		{"then both", 70, []int{36, 20, 50}, []int{36, 15, 15}},
+		{"what is not flexible stays", 30, []int{36, 20, 50}, []int{36, 8, 8}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := (&table{flexible: []int{1, 2}, widths: test.widths}).fit(test.width)
+			if !slices.Equal(got, test.wants) {
+				t.Errorf("widths %v, want %v", got, test.wants)
+			}
+		})
 	}
 }
 

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	restaq "github.com/restaq/restaq/runtime"
 )
@@ -22,20 +26,39 @@ import (
 //     front: errors, notes, and where the next page of a list begins.
 //   - Colours are for a terminal only, and for none if NO_COLOR is set or TERM
 //     is "dumb". They add nothing that the words do not say.
+//   - On a terminal, tables fit its width (COLUMNS says otherwise): what does not
+//     fit is cut off and ends in "…". Anywhere else nothing is cut.
+//   - Progress is a line that is drawn again on a terminal, and a line each few
+//     seconds elsewhere. Questions are asked on a terminal only.
 //   - What others wrote (errors, event ids) is shown without control
 //     characters: it cannot drive the terminal.
 //   - Times are UTC, in RFC 3339, to the second; in JSON to the microsecond.
 
 // output prints by the rules above.
 type output struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
-	color          bool
+	color          bool // of stdout
+	width          int  // of stdout, if it is a terminal; else 0
+	asks           bool // stdin and stderr are terminals
+	draws          bool // stderr is a terminal that can go back to a line's beginning
 }
 
-func newOutput(stdout *os.File, stderr io.Writer, getenv func(string) string) *output {
-	info, err := stdout.Stat()
-	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
-	return &output{stdout, stderr, terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+func newOutput(stdin, stdout, stderr *os.File, getenv func(string) string) *output {
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	o := &output{
+		stdin: stdin, stdout: stdout, stderr: stderr,
+		asks:  terminal(stdin) && terminal(stderr),
+		draws: terminal(stderr) && getenv("TERM") != "dumb",
+	}
+	if terminal(stdout) {
+		o.color = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+		var err error
+		if o.width, err = strconv.Atoi(getenv("COLUMNS")); err != nil || o.width < 1 {
+			o.width, _, _ = term.GetSize(int(stdout.Fd()))
+		}
+	}
+	return o
 }
 
 // print prints a line of a result.
@@ -119,20 +142,53 @@ func clean(text string) string {
 // firstLine is the first line of foreign text, at most n runes of it.
 func firstLine(text string, n int) string {
 	text, _, _ = strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
-	runes := []rune(clean(strings.TrimRight(text, "\r")))
-	if len(runes) > n {
-		runes = append(runes[:n-1], '…')
+	return cut(clean(strings.TrimRight(text, "\r")), n)
+}
+
+// cut returns at most n runes of text; what is cut off shows as "…".
+func cut(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
 	}
-	return string(runes)
+	return string([]rune(text)[:n-1]) + "…"
 }
 
 // table is rows in columns, a page at a time: the header comes with the first,
 // and columns never get narrower. The column painted, if there is one, is
-// painted by its status.
+// painted by its status; the flexible ones are cut where a terminal is narrow.
 type table struct {
-	header  []string
-	painted int
-	widths  []int // nil before the first page
+	header   []string
+	painted  int
+	flexible []int
+	widths   []int // nil before the first page
+}
+
+// narrowest is what is left of a flexible column.
+const narrowest = 8
+
+// fit returns the widths of columns in so many characters; 0 is no bound.
+func (t *table) fit(width int) []int {
+	widths := slices.Clone(t.widths)
+	over := -2 - width // no gap after the last column
+	for _, w := range widths {
+		over += w + 2
+	}
+	if width == 0 {
+		over = 0
+	}
+	for ; over > 0; over-- {
+		widest := -1
+		for _, i := range t.flexible {
+			if widths[i] > narrowest && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
 }
 
 // page prints rows.
@@ -146,14 +202,16 @@ func (o *output) page(t *table, rows [][]string) {
 			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	widths := t.fit(o.width)
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
+			cell = cut(cell, widths[i])
 			text := cell
 			if i == t.painted {
 				text = o.paint(cell, cell)
 			}
-			line.WriteString(text + strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
 		}
 		o.print(strings.TrimRight(line.String(), " "))
 	}

@@ -57,8 +57,8 @@ Prints what was deleted.`,
 // pruneAll prunes until nothing is left to prune, and returns what it deleted
 // even if it fails half-way.
 func pruneAll(ctx context.Context, rt *restaq.Runtime, p restaq.Prune) (all restaq.Pruned, err error) {
-	for {
-		done, err := rt.Prune(ctx, p)
+	for batch := signed(ctx); ; batch = ctx { // one entry in the audit
+		done, err := rt.Prune(batch, p)
 		if err != nil {
 			return all, err
 		}

@@ -22,7 +22,7 @@ registered.
 Prints each new execution's id and status.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.verb(func(ctx context.Context, rt *restaq.Runtime, args []string) error {
-			executions, err := rt.ReplayEvent(ctx, args[0], args[1])
+			executions, err := rt.ReplayEvent(signed(ctx), args[0], args[1])
 			if errors.Is(err, restaq.ErrNotFound) {
 				return fmt.Errorf("no event %s from %s in this store", args[1], args[0])
 			}
