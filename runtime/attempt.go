@@ -83,7 +83,7 @@ func (r *stepRun) name() string { return r.rows[0].Name }
 // renamed, the oldest first.
 func (r *stepRun) was() []string {
 	var names []string
-	for _, old := range r.call.Was {
+	for _, old := range r.call.lineage().Was {
 		names = append(names, old+r.name()[len(r.call.Name):])
 	}
 	return names
@@ -92,10 +92,11 @@ func (r *stepRun) was() []string {
 // oldest is the first name that the call is known by. What is to be the same
 // over renames hangs on it.
 func (r *stepRun) oldest() string {
-	if len(r.call.Was) == 0 {
+	was := r.call.lineage().Was
+	if len(was) == 0 {
 		return r.name()
 	}
-	return r.call.Was[0] + r.name()[len(r.call.Name):]
+	return was[0] + r.name()[len(r.call.Name):]
 }
 
 // context is that of the call's function.

@@ -51,8 +51,9 @@ func (a *attempt) read(r *stepRun, record *StepRow) ([]byte, error) {
 	if record.Shape == call.Shape {
 		return record.Output, nil
 	}
-	if call.Convert != nil {
-		output, ok, err := a.convert(call, record)
+	lineage := call.lineage()
+	if lineage.Convert != nil {
+		output, ok, err := convert(lineage, record)
 		switch {
 		case err != nil:
 			return nil, a.Refuse(a.ctx, &ShapeError{Step: r.name(), Recorded: record.Shape, Wanted: call.Shape, Err: err})
@@ -60,11 +61,11 @@ func (a *attempt) read(r *stepRun, record *StepRow) ([]byte, error) {
 			return output, nil
 		}
 	}
-	if slices.Contains(call.Reads, record.Shape) || slices.Contains(decodeDetail[stepDetail](record.Detail).ReadBy, call.Shape) {
+	if slices.Contains(lineage.Reads, record.Shape) || slices.Contains(decodeDetail[stepDetail](record.Detail).ReadBy, call.Shape) {
 		return record.Output, nil
 	}
 	err := &ShapeError{Step: r.name(), Recorded: record.Shape, Wanted: call.Shape}
-	newer := slices.Contains(call.ReadBy, record.Shape) || slices.Contains(call.Earlier, record.Shape)
+	newer := slices.Contains(lineage.ReadBy, record.Shape) || slices.Contains(lineage.Earlier, record.Shape)
 	if newer || a.past.leftFor() >= a.rt.cfg.HandoverTimeout {
 		return nil, a.Refuse(a.ctx, err)
 	}
@@ -83,10 +84,20 @@ func (a *attempt) cannotOpen(step string, err error) error {
 	return a.leaveToOthers(step, err)
 }
 
+// noLineage is that of a step that never was anything else.
+var noLineage Lineage
+
+func (c *StepCall) lineage() *Lineage {
+	if c.Lineage == nil {
+		return &noLineage
+	}
+	return c.Lineage
+}
+
 // convert converts a record if there is a converter for its shape.
-func (a *attempt) convert(call *StepCall, record *StepRow) (output []byte, ok bool, err error) {
+func convert(lineage *Lineage, record *StepRow) (output []byte, ok bool, err error) {
 	err = guard(func() (err error) {
-		output, ok, err = call.Convert(record.Shape, record.Output)
+		output, ok, err = lineage.Convert(record.Shape, record.Output)
 		return err
 	})
 	if err != nil {

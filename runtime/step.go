@@ -125,8 +125,8 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 		return out, fmt.Errorf("step %s: %w", s.Name, ErrNoExecution)
 	}
 	i := &invocation[R, In, Out]{step: s, r: r, in: in, call: StepCall{
-		Name: s.Name, Was: s.Was, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
-		Shape: s.Codec.Shape, Reads: s.Codec.Reads, ReadBy: s.Codec.ReadBy, Earlier: s.Codec.Earlier, Tx: s.Tx,
+		Name: s.Name, Func: s.Func, Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, Pure: s.Pure,
+		Shape: s.Codec.Shape, Lineage: s.lineage(), Tx: s.Tx,
 	}}
 	i.call.Inputs = i.appendInputs
 	if s.Tx == "" {
@@ -136,9 +136,6 @@ func (s *Step[R, In, Out]) Run(ctx context.Context, r R, in In) (Out, error) {
 	}
 	if s.Key != nil {
 		i.call.Key = i.key
-	}
-	if len(s.Codec.Converters) > 0 {
-		i.call.Convert = s.Codec.convert
 	}
 	record, err := engine.Step(ctx, &i.call)
 	if err != nil || s.Codec.DecodeOut == nil {
@@ -196,6 +193,19 @@ func (c *Codec[In, Out]) encodeOut(out *Out) ([]byte, error) {
 		return nil, Permanent(fmt.Errorf("encode output: %w", err))
 	}
 	return data, nil
+}
+
+// lineage is what the step was before; nil, as for most, if nothing else.
+func (s *Step[R, In, Out]) lineage() *Lineage {
+	c := &s.Codec
+	if len(s.Was)+len(c.Reads)+len(c.ReadBy)+len(c.Earlier)+len(c.Converters) == 0 {
+		return nil
+	}
+	l := &Lineage{Was: s.Was, Reads: c.Reads, ReadBy: c.ReadBy, Earlier: c.Earlier}
+	if len(c.Converters) > 0 {
+		l.Convert = c.convert
+	}
+	return l
 }
 
 // convert converts a record of a shape that there is a converter for.
@@ -297,15 +307,8 @@ type StepCall struct {
 	Pure     bool
 	Shape    string // of the output; "" if unknown
 
-	// Reads, ReadBy and Earlier are earlier shapes of the output, as in a Codec.
-	Reads, ReadBy, Earlier []string
-
-	// Was are the names that the step had before, the oldest first.
-	Was []string
-
-	// Convert converts a record of an earlier shape into an output; ok is false
-	// if there is no converter for the shape. Nil if there is none at all.
-	Convert func(shape string, record []byte) (output []byte, ok bool, err error)
+	// Lineage is what the step was before; nil if it never was anything else.
+	Lineage *Lineage
 
 	// Key computes the key; nil if the step has none. It may panic.
 	Key func() string
@@ -322,6 +325,20 @@ type StepCall struct {
 	// RunTx then runs it with one.
 	Tx    string
 	RunTx func(ctx context.Context, tx any) ([]byte, error)
+}
+
+// Lineage is what a step and its output were before: by what records of other
+// builds are found and read.
+type Lineage struct {
+	// Was are the names that the step had, the oldest first.
+	Was []string
+
+	// Reads, ReadBy and Earlier are shapes that the output had, as in a Codec.
+	Reads, ReadBy, Earlier []string
+
+	// Convert converts a record of such a shape into an output; ok is false if
+	// there is no converter for the shape. Nil if there is none at all.
+	Convert func(shape string, record []byte) (output []byte, ok bool, err error)
 }
 
 // Engine is what generated wrappers speak to; they find it in their context.

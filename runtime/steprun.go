@@ -296,13 +296,13 @@ func (a *attempt) firstTx(ctx context.Context, r *stepRun) ([]byte, error) {
 func (r *stepRun) complete(row *StepRow, output []byte) {
 	row.Status = StepCompleted
 	row.Output = output
-	call := r.call
-	if len(call.Reads)+len(call.ReadBy)+len(call.Earlier)+len(call.Was) == 0 {
+	lineage := r.call.Lineage
+	if lineage == nil {
 		return
 	}
-	detail := stepDetail{ReadBy: call.ReadBy, Was: r.was()}
-	for _, shape := range slices.Concat(call.Reads, call.Earlier) {
-		if !slices.Contains(call.ReadBy, shape) {
+	detail := stepDetail{ReadBy: lineage.ReadBy, Was: r.was()}
+	for _, shape := range slices.Concat(lineage.Reads, lineage.Earlier) {
+		if !slices.Contains(lineage.ReadBy, shape) {
 			detail.Earlier = append(detail.Earlier, shape)
 		}
 	}
