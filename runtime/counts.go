@@ -38,7 +38,7 @@ const (
 	CountRefusal CountKind = "refusal"
 
 	// CountAttempt counts ended attempts. Name is the handler, Result
-	// "completed", "retrying", "dead" or "interrupted".
+	// "completed", "retrying", "dead", "interrupted" or "released".
 	CountAttempt CountKind = "attempt"
 )
 

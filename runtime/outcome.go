@@ -178,7 +178,7 @@ func (a *attempt) announce(o *Outcome) {
 	case o.Attempt == AttemptInterrupted:
 		log.Info("restaq: attempt interrupted by shutdown")
 	case o.Attempt == AttemptReleased:
-		log.Warn("restaq: a record may be of a newer build: the execution is left to other processes", "error", text,
+		log.Warn("restaq: what the execution has recorded cannot be read here: it is left to other processes", "error", text,
 			"failsAfter", max(a.rt.cfg.HandoverTimeout-a.past.leftFor(), 0).Round(time.Second))
 	case o.Retry:
 		log.Warn("restaq: attempt failed", "error", text, "retryIn", o.RetryIn.Round(time.Millisecond))

@@ -169,7 +169,7 @@ func TestAnOlderBuildLeavesANewerRecordToTheNewerBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Status != restaq.Pending || !strings.Contains(e.Error, "left to other builds") || e.Step != "pay" || older.runs.Load() != 0 {
+		if e.Status != restaq.Pending || !strings.Contains(e.Error, "left to other processes") || e.Step != "pay" || older.runs.Load() != 0 {
 			t.Errorf("execution %+v, the step ran %d times; want it left to others", e, older.runs.Load())
 		}
 		if page, err := old.List(t.Context(), restaq.Filter{StoppedBy: restaq.StoppedBySchema}); err != nil || len(page.Executions) != 0 {

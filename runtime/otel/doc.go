@@ -32,7 +32,7 @@
 //	restaq.refusals            counter    source, provider, status
 //	restaq.delivery.duration   histogram  source, provider, result
 //	restaq.executions          counter    handler, outcome: completed, dead
-//	restaq.attempts            counter    handler, outcome: completed, failed, interrupted, unrecorded
+//	restaq.attempts            counter    handler, outcome: completed, failed, interrupted, released, unrecorded
 //	restaq.attempt.duration    histogram  handler, outcome
 //	restaq.retries             counter    handler: attempts that another one follows
 //	restaq.takeovers           counter    handler: attempts begun for one that was lost with its process
