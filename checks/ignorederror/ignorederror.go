@@ -61,6 +61,8 @@ func (c *check) step(call *ast.CallExpr) string {
 	switch x := fun.(type) {
 	case *ast.IndexExpr: // restaq.Do[T]
 		fun = x.X
+	case *ast.IndexListExpr:
+		fun = x.X
 	case *ast.Ident:
 		if v, ok := c.pass.TypesInfo.Uses[x].(*types.Var); ok && c.held[v] != nil {
 			fun = c.held[v]

@@ -191,6 +191,29 @@ func must(s string, err error) string {
 	return s
 }
 
+// Generic helpers, and methods that embedding promotes.
+
+func each[T any, U ~[]T](ctx context.Context, s *Shop, list U) error {
+	for range list {
+		if err := s.bookStep(ctx, "x"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type Mall struct {
+	*Shop
+	next interface{ helper(context.Context) error }
+}
+
+func (m Mall) generic(ctx context.Context) {
+	_ = each(ctx, m.Shop, []int{1})              // want `the error of each → Shop.bookStep is dropped`
+	_ = each[string, []string](ctx, m.Shop, nil) // want `the error of each → Shop.bookStep is dropped`
+	_ = m.bookStep(ctx, "y")                     // want `step book: its error is dropped`
+	_ = m.next.helper(ctx)                       // who knows whose this is
+}
+
 func (s *Shop) silenced(ctx context.Context) {
 	s.bookStep(ctx, "x") //restaq:ignore ignorederror nobody waits for it
 }

@@ -109,6 +109,27 @@ func (s *Shop) inline(ctx context.Context) error {
 
 func (s *Shop) named(ctx context.Context) (int, error) { return 0, s.bookStep(ctx, "n") }
 
+// Generic helpers are followed, however they are called.
+
+type list[T any] struct{ shop *Shop }
+
+func (l list[T]) all(ctx context.Context, items []T) error { return l.shop.bookStep(ctx, "x") }
+
+func first[T any](ctx context.Context, s *Shop, items []T) error {
+	return list[T]{s}.all(ctx, items[:1])
+}
+
+//restaq:step
+func (s *Shop) generic(ctx context.Context) error {
+	if err := first(ctx, s, []int{1}); err != nil { // want `step generic: runs a step within itself: first → list.all → Shop.bookStep`
+		return err
+	}
+	if err := first[string](ctx, s, nil); err != nil { // want `first → list.all → Shop.bookStep`
+		return err
+	}
+	return list[bool]{s}.all(ctx, nil) // want `list.all → Shop.bookStep`
+}
+
 //restaq:step
 func (s *Shop) silenced(ctx context.Context) error {
 	//restaq:ignore nested the inner step is only there for its record
