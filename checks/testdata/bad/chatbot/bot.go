@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ type Call struct {
 //restaq:on slack.team_join
 func joined(ctx context.Context, event slack.TeamJoinEvent) error {
 	channel, _ := openChannelStep(ctx, event.Event.User.ID)
-	return sayStep(ctx, channel, "", "greeting", "Welcome!")
+	return sayStep(ctx, channel, "", "greeting", []string{"Welcome!", "Hello!"}[rand.IntN(2)])
 }
 
 // mentioned talks with the model until it has an answer, at most five rounds.

@@ -209,7 +209,7 @@ func (b *Bot) Cut(ctx context.Context, release Release) error {
 	if err := os.WriteFile("last-release", []byte(release.Tag), 0o666); err != nil {
 		return err
 	}
-	for _, region := range []string{"eu", "us", "ap"} {
+	for region := range map[string]bool{"eu": true, "us": true, "ap": true} {
 		if err := b.publishStep(ctx, release, region, deadline); err != nil {
 			return fmt.Errorf("publish to %s: %w", region, err)
 		}

@@ -142,7 +142,7 @@ func pack(order Order) map[string][]Line {
 func (d *Desk) InvoicePaymentFailed(ctx context.Context, event *stripe.InvoicePaymentFailed) error {
 	invoice := event.Data.Object
 	due := invoice.Created.Time().AddDate(0, 0, d.graceDays)
-	overdue := event.Created.Time().After(due) // by the event's clock, not by ours
+	overdue := time.Now().After(due)
 	if !overdue {
 		return d.remindStep(ctx, invoice.Customer.ID(), invoice.AmountRemaining)
 	}
