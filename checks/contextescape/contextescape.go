@@ -5,6 +5,7 @@ package contextescape
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -26,25 +27,26 @@ var Analyzer = &analysis.Analyzer{
 	URL:       "https://github.com/restaq/restaq/blob/main/docs/checks/contextescape.md",
 	Requires:  []*analysis.Analyzer{marked.Analyzer},
 	Run:       run,
-	FactTypes: []analysis.Fact{new(escapesFact)},
+	FactTypes: []analysis.Fact{new(routesFact)},
 }
 
-// escapesFact says what a function does with contexts that it is given.
-type escapesFact struct{ Escapes []Escape }
+// routesFact says what a function does with contexts that it is given.
+type routesFact struct{ Routes []route }
 
-func (*escapesFact) AFact() {}
+func (*routesFact) AFact() {}
 
-// String lists the escapes, for tests.
-func (f *escapesFact) String() string {
+// String lists the routes, for tests.
+func (f *routesFact) String() string {
 	var list []string
-	for _, e := range f.Escapes {
+	for _, e := range f.Routes {
 		list = append(list, strings.Join(e.Chain, " → ")+" "+e.Kind.says(e.What))
 	}
 	return strings.Join(list, "; ")
 }
 
-// Escape is a way by which a parameter of a function gets out of it.
-type Escape struct {
+// route is a way by which a parameter of a function gets out of it. Its fields are
+// exported for the encoding of facts.
+type route struct {
 	Param int // the parameter that gets out
 	Into  int // the parameter that it is stored in, or one of the constants below
 	Kind  kind
@@ -60,7 +62,7 @@ const (
 )
 
 func run(pass *analysis.Pass) (any, error) {
-	c := &check{pass: pass, pkg: marked.Of(pass), escapes: map[*types.Func][]Escape{}}
+	c := &check{pass: pass, pkg: marked.Of(pass), routes: map[*types.Func][]route{}}
 	c.summarize()
 	for _, s := range c.pkg.Steps {
 		if params := s.Func.Signature().Params(); params.Len() > 0 {
@@ -79,9 +81,9 @@ func run(pass *analysis.Pass) (any, error) {
 }
 
 type check struct {
-	pass    *analysis.Pass
-	pkg     *marked.Package
-	escapes map[*types.Func][]Escape
+	pass   *analysis.Pass
+	pkg    *marked.Package
+	routes map[*types.Func][]route
 }
 
 // summarize finds out what the functions of the package do with their parameters,
@@ -91,39 +93,43 @@ func (c *check) summarize() {
 		again = false
 		for _, fn := range c.pkg.Funcs {
 			found := c.function(fn)
-			if len(found) > len(c.escapes[fn]) {
-				c.escapes[fn] = found
+			if len(found) > len(c.routes[fn]) {
+				c.routes[fn] = found
 				again = true
 			}
 		}
 	}
 	for _, fn := range c.pkg.Funcs {
-		if found := c.escapes[fn]; len(found) > 0 {
-			c.pass.ExportObjectFact(fn, &escapesFact{found})
+		if found := c.routes[fn]; len(found) > 0 {
+			c.pass.ExportObjectFact(fn, &routesFact{found})
 		}
 	}
 }
 
 // of returns what a function does with its parameters.
-func (c *check) of(fn *types.Func) []Escape {
+func (c *check) of(fn *types.Func) []route {
 	if fn.Pkg() == c.pass.Pkg {
-		return c.escapes[fn]
+		return c.routes[fn]
 	}
-	var fact escapesFact
-	if fn.Pkg() != nil && c.pass.ImportObjectFact(fn, &fact) {
-		return fact.Escapes
+	var fact routesFact
+	if fn.Pkg() == nil || !c.pass.ImportObjectFact(fn, &fact) {
+		return nil
 	}
-	return nil
+	found := slices.Clone(fact.Routes)
+	for i := range found {
+		found[i].Chain = append([]string{c.pkg.NameOf(fn)}, found[i].Chain[1:]...)
+	}
+	return found
 }
 
 // function returns how the contexts and functions among a function's parameters get
 // out.
-func (c *check) function(fn *types.Func) []Escape {
+func (c *check) function(fn *types.Func) []route {
 	type way struct {
 		param, into int
 		kind        kind
 	}
-	var found []Escape
+	var found []route
 	seen := map[way]bool{}
 	sig := fn.Signature()
 	for i := range sig.Params().Len() {
@@ -134,7 +140,7 @@ func (c *check) function(fn *types.Func) []Escape {
 		newTrace(c, sig, c.pkg.Decls[fn].Body, p).follow(func(e escape) {
 			if w := (way{i, e.into, e.kind}); !seen[w] {
 				seen[w] = true
-				found = append(found, Escape{i, e.into, e.kind, e.what, append([]string{marked.Name(fn)}, e.chain...)})
+				found = append(found, route{i, e.into, e.kind, e.what, append([]string{marked.Name(fn)}, e.chain...)})
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func (k kind) hint() string {
 // escape is a place where a context gets out of a function.
 type escape struct {
 	at    ast.Node
-	into  int // as in Escape
+	into  int // as in route
 	kind  kind
 	what  string
 	chain []string
@@ -226,7 +226,7 @@ func (t *trace) call(call *ast.CallExpr, found func(escape)) {
 }
 
 // into takes in that a call stores the context in what x points to.
-func (t *trace) into(x ast.Expr, call *ast.CallExpr, e Escape, found func(escape)) {
+func (t *trace) into(x ast.Expr, call *ast.CallExpr, e route, found func(escape)) {
 	if address, ok := ast.Unparen(x).(*ast.UnaryExpr); ok && address.Op == token.AND {
 		x = address.X
 	}

@@ -93,7 +93,7 @@ func (c *check) function(fn *types.Func) {
 		case *ast.CallExpr:
 			callee := c.pkg.Callee(n)
 			if callee != nil && c.leads.Chain(callee) == nil && c.pass.ImportObjectFact(callee, new(shields)) && c.givesSteps(n) {
-				report(n.Fun, "gives steps to "+marked.Name(callee)+", which recovers from their panics and hides them",
+				report(n.Fun, "gives steps to "+c.pkg.NameOf(callee)+", which recovers from their panics and hides them",
 					"leave the panic to the runtime, which records it with its stack and tries again")
 			}
 		}
@@ -103,7 +103,7 @@ func (c *check) function(fn *types.Func) {
 		for _, h := range c.hidden(s) {
 			what := "recovers from a panic and hides it, so that the attempt counts as completed"
 			if h.through != nil {
-				what += ": " + marked.Name(fn) + " → " + marked.Name(h.through)
+				what += ": " + marked.Name(fn) + " → " + c.pkg.NameOf(h.through)
 			}
 			report(h.at, what, "leave the panic to the runtime, which records it with its stack and tries again, or return it as an error")
 		}

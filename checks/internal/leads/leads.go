@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
-	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -62,25 +61,25 @@ func (*chainFact) AFact() {}
 
 func run(pass *analysis.Pass) (any, error) {
 	f := &Functions{pass: pass, pkg: marked.Of(pass), chain: map[*types.Func][]string{}}
-	// Each round adds the functions that are one call further away, so that the
-	// chains are the shortest.
-	for {
-		found := map[*types.Func][]string{}
-		for _, fn := range f.pkg.Funcs {
-			if f.chain[fn] != nil {
-				continue
+	callers := map[*types.Func][]*types.Func{}
+	var found []*types.Func
+	for _, fn := range f.pkg.Funcs {
+		f.mentions(f.pkg.Decls[fn].Body, func(x ast.Expr) {
+			if callee := f.pkg.Mention(x); f.pkg.Decls[callee] != nil {
+				callers[callee] = append(callers[callee], fn)
+			} else if lead, ok := f.Lead(x); ok {
+				f.add(fn, lead.Chain, &found)
 			}
-			if all := f.In(f.pkg.Decls[fn].Body); len(all) > 0 {
-				shortest := slices.MinFunc(all, func(a, b Lead) int { return len(a.Chain) - len(b.Chain) })
-				found[fn] = append([]string{marked.Name(fn)}, shortest.Chain...)
+		})
+	}
+	for len(found) > 0 { // level by level, so that chains are short
+		next := []*types.Func(nil)
+		for _, fn := range found {
+			for _, caller := range callers[fn] {
+				f.add(caller, f.chain[fn], &next)
 			}
 		}
-		if len(found) == 0 {
-			break
-		}
-		for fn, chain := range found {
-			f.chain[fn] = chain
-		}
+		found = next
 	}
 	for _, fn := range f.pkg.Funcs {
 		if chain := f.chain[fn]; chain != nil {
@@ -88,6 +87,15 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	return f, nil
+}
+
+// add notes that a function leads to a step by a chain, and puts it into found,
+// unless that is known.
+func (f *Functions) add(fn *types.Func, chain []string, found *[]*types.Func) {
+	if f.chain[fn] == nil {
+		f.chain[fn] = append([]string{marked.Name(fn)}, chain...)
+		*found = append(*found, fn)
+	}
 }
 
 // Chain returns the names from a function to a step that it runs, its own first;
@@ -101,7 +109,7 @@ func (f *Functions) Chain(fn *types.Func) []string {
 	}
 	var fact chainFact
 	if fn.Pkg() != nil && f.pass.ImportObjectFact(fn, &fact) {
-		return append([]string{fn.Pkg().Name() + "." + marked.Name(fn)}, fact.Chain[1:]...)
+		return append([]string{f.pkg.NameOf(fn)}, fact.Chain[1:]...)
 	}
 	return nil
 }
@@ -110,26 +118,29 @@ func (f *Functions) Chain(fn *types.Func) []string {
 // function that restaq.Do is given.
 func (f *Functions) In(root ast.Node) []Lead {
 	var leads []Lead
-	seen := map[token.Pos]bool{} // the names that a selector has spoken for
-	f.pkg.Walk(root, func(n ast.Node) bool {
-		x, ok := n.(ast.Expr)
-		if !ok || seen[n.Pos()] && isIdent(n) {
-			return true
-		}
-		if selector, ok := x.(*ast.SelectorExpr); ok {
-			seen[selector.Sel.Pos()] = true
-		}
+	f.mentions(root, func(x ast.Expr) {
 		if lead, ok := f.Lead(x); ok {
 			leads = append(leads, lead)
 		}
-		return true
 	})
 	return leads
 }
 
-func isIdent(n ast.Node) bool {
-	_, ok := n.(*ast.Ident)
-	return ok
+// mentions calls visit for each identifier and selector under root.
+func (f *Functions) mentions(root ast.Node, visit func(ast.Expr)) {
+	seen := map[token.Pos]bool{} // the names that a selector has spoken for
+	f.pkg.Walk(root, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			seen[n.Sel.Pos()] = true
+			visit(n)
+		case *ast.Ident:
+			if !seen[n.Pos()] {
+				visit(n)
+			}
+		}
+		return true
+	})
 }
 
 // Lead returns what an identifier or a selector leads to.
@@ -139,7 +150,7 @@ func (f *Functions) Lead(x ast.Expr) (Lead, bool) {
 		return Lead{}, false
 	}
 	if s := f.pkg.WrapperOf(fn); s != nil {
-		return Lead{x, []string{marked.Name(fn)}, s}, true
+		return Lead{x, []string{f.pkg.NameOf(fn)}, s}, true
 	}
 	if fn.Pkg() != nil && fn.Pkg().Path() == marked.Runtime && fn.Name() == "Do" && fn.Signature().Recv() == nil {
 		return Lead{x, []string{"restaq.Do"}, nil}, true

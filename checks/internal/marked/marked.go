@@ -210,6 +210,15 @@ func Name(fn *types.Func) string {
 	return fn.Name()
 }
 
+// NameOf names a function as the code of the package does: of another package's
+// with that package's name in front.
+func (p *Package) NameOf(fn *types.Func) string {
+	if fn.Pkg() == nil || fn.Pkg() == p.pass.Pkg {
+		return Name(fn)
+	}
+	return fn.Pkg().Name() + "." + Name(fn)
+}
+
 // inside reports whether the package of a pass is one to look into.
 func inside(pass *analysis.Pass) bool {
 	first, _, _ := strings.Cut(pass.Pkg.Path(), "/")

@@ -62,11 +62,11 @@ type Shop2 struct {
 }
 
 //restaq:step
-func (s *Shop) helped(ctx context.Context) error { // want helped:"q.ctx.*Remember → remember.*q.jobs"
-	s.queue.Keep(ctx)                     // want `step helped: its context is stored in q.ctx, which outlives it: Queue.Keep`
-	work.Remember(ctx)                    // want `its context is stored in last, which outlives it: Remember → remember`
+func (s *Shop) helped(ctx context.Context) error { // want helped:"q.ctx.*work.Remember → remember.*q.jobs"
+	s.queue.Keep(ctx)                     // want `step helped: its context is stored in q.ctx, which outlives it: work.Queue.Keep`
+	work.Remember(ctx)                    // want `its context is stored in last, which outlives it: work.Remember → remember`
 	s.keep(ctx)                           // want `its context is stored in s.ctx, which outlives it: Shop.keep`
-	s.queue.Add(func() { _ = ctx.Err() }) // want `its context is sent on the channel q.jobs: Queue.Add`
+	s.queue.Add(func() { _ = ctx.Err() }) // want `its context is sent on the channel q.jobs: work.Queue.Add`
 	s.queue = work.With(ctx)              // want `its context is stored in s.queue`
 	return nil
 }

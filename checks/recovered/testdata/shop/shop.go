@@ -80,7 +80,7 @@ func (s *Shop) Methods(ctx context.Context, push github.PushEvent) (err error) {
 	defer guard.Into(&err)
 	defer guard.Loudly()
 	defer s.count()                           // want `handler shop.Shop.Methods: recovers from a panic and hides it, so that the attempt counts as completed: Shop.Methods → Shop.count`
-	defer guard.Quietly()                     // want `hides it, .*: Shop.Methods → Quietly`
+	defer guard.Quietly()                     // want `hides it, .*: Shop.Methods → guard.Quietly`
 	defer recover()                           // has no effect
 	defer func() { s.helperThatRecovers() }() // has none, either
 	return s.bookStep(ctx)
@@ -145,8 +145,8 @@ func (s *Shop) markOne(ctx context.Context) error { return s.markStep(ctx, "one"
 
 //restaq:on github.push
 func (s *Shop) Shielded(ctx context.Context, push github.PushEvent) error {
-	guard.Safely(ctx, s.markOne)                        // want `handler shop.Shop.Shielded: gives steps to Safely, which recovers from their panics and hides them`
-	guard.Safely(ctx, func(ctx context.Context) error { // want `gives steps to Safely`
+	guard.Safely(ctx, s.markOne)                        // want `handler shop.Shop.Shielded: gives steps to guard.Safely, which recovers from their panics and hides them`
+	guard.Safely(ctx, func(ctx context.Context) error { // want `gives steps to guard.Safely`
 		return s.markStep(ctx, "two")
 	})
 	guard.Safely(ctx, func(context.Context) error { return errors.New("no step") })
