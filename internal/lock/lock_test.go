@@ -237,3 +237,90 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// gitIn runs git in a folder, as somebody.
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %s: %v\n%s", args[0], err, out)
+	}
+}
+
+func TestCommittedFilesAreThoseOfHead(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	dirs := []string{filepath.Join(root, "a b"), filepath.Join(root, "fresh blob 5"), filepath.Join(root, "broken"), outside}
+	write := func(dir, text string) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, Name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gitIn(t, root, "init", "-q")
+	files, problems := Committed(t.Context(), dirs)
+	if len(files) != 3 || len(problems) != 0 || !reflect.DeepEqual(files[dirs[0]], File{}) {
+		t.Errorf("before the first commit: %v, %v", files, problems)
+	}
+	write(dirs[0], strings.ReplaceAll(text, "\n", "\r\n"))
+	write(dirs[2], text[:100])
+	gitIn(t, root, "add", ".")
+	gitIn(t, root, "commit", "-qm", "one")
+	for _, dir := range dirs {
+		write(dir, "{}")
+	}
+	files, problems = Committed(t.Context(), dirs)
+	if s := files[dirs[0]].Steps["charge"]; s.Output != "00000000000000bb" {
+		t.Errorf("committed: %+v", s)
+	}
+	if f, ok := files[dirs[1]]; !ok || len(f.Steps) > 0 {
+		t.Errorf("not committed: %v, %t", f, ok)
+	}
+	if _, ok := files[dirs[2]]; ok || len(problems) != 1 || !strings.Contains(problems[dirs[2]].Error(), "the file that is committed cannot be read") {
+		t.Errorf("broken: %v", problems)
+	}
+	if _, ok := files[outside]; ok {
+		t.Error("there is a file where there is no repository")
+	}
+
+	write(dirs[0], text)
+	gitIn(t, root, "commit", "-qam", "two")
+	at, err := At(t.Context(), "HEAD~1", dirs[:2])
+	if err != nil || at[dirs[0]].Steps["charge"].Output != "00000000000000bb" || len(at) != 2 {
+		t.Errorf("at HEAD~1: %v, %v", at, err)
+	}
+	for _, c := range []struct {
+		revision string
+		dirs     []string
+		want     string
+	}{
+		{"HEAD~1", dirs, "is in no git repository"},
+		{"HEAD", dirs[2:3], ""},
+		{"HEAD~1", dirs[2:3], "at HEAD~1 cannot be read"},
+		{"nowhere", dirs[:1], "git has no commit nowhere: fetch it first"},
+		{"--help", dirs[:1], "git has no commit --help"},
+	} {
+		if _, err := At(t.Context(), c.revision, c.dirs); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("at %s: %v, want an error that says %q", c.revision, err, c.want)
+		}
+	}
+}
+
+// Where git is not there or fails, it is said, and the file on disk has to do.
+func TestAGitThatFailsIsAProblemAndNoFile(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: nowhere\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if files, problems := Committed(t.Context(), []string{root}); len(files) != 0 || len(problems) != 1 {
+		t.Errorf("a broken repository: %v, %v", files, problems)
+	}
+	gitDir := t.TempDir()
+	gitIn(t, gitDir, "init", "-q")
+	t.Setenv("PATH", t.TempDir())
+	if files, problems := Committed(t.Context(), []string{gitDir}); len(files) != 0 || len(problems) != 1 {
+		t.Errorf("without git: %v, %v", files, problems)
+	}
+}
