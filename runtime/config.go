@@ -86,6 +86,9 @@ type Config struct {
 	// The store remembers the names for tools. Default: none.
 	Redact []string
 
+	// Retention says how long what is over is kept. Default: for ever.
+	Retention Retention
+
 	// Keyring has the keys by which payloads, headers, outputs and stacks are
 	// encrypted in the store, each for its place. Ids, types, names, times and
 	// the texts of errors are not: they are searched. All processes on a store
@@ -170,6 +173,9 @@ func (c *Config) validate() error {
 	bad("HandoverTimeout", c.HandoverTimeout < 0)
 	if err := c.Backoff.validate(); err != nil {
 		errs = append(errs, fmt.Errorf("Backoff: %w", err))
+	}
+	if err := c.Retention.validate(); err != nil {
+		errs = append(errs, err)
 	}
 	if c.Unhandled < KeepUnhandled || c.Unhandled > DropUnhandled {
 		errs = append(errs, fmt.Errorf("Unhandled: unknown value %d", c.Unhandled))

@@ -1,6 +1,7 @@
 package restaq
 
 import (
+	"context"
 	"runtime"
 	"time"
 )
@@ -37,6 +38,10 @@ func (rt *Runtime) WaitIdle() {
 
 // Flush returns when all that there is to tell has been told.
 func (rt *Runtime) Flush() { rt.notices.flush() }
+
+// PruneOld deletes what Config.Retention does not keep, if it is this process's
+// turn.
+func (rt *Runtime) PruneOld(ctx context.Context) error { return rt.pruneOld(ctx) }
 
 // CountRefusal counts a refused request.
 func (rt *Runtime) CountRefusal(source, reason string) { rt.count(CountRefusal, source, reason, 0) }

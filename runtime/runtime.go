@@ -57,6 +57,9 @@ func New(store Store, cfg Config) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new runtime: %w", err)
 	}
+	if err := cfg.Retention.unsupported(store); err != nil {
+		return nil, fmt.Errorf("new runtime: %w", err)
+	}
 	known, err := newKnownErrors(cfg.Errors)
 	if err != nil {
 		return nil, fmt.Errorf("new runtime: %w", err)

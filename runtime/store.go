@@ -35,7 +35,8 @@ type Store interface {
 	// created is false: the caller lost a race and looks up again. If in.Event
 	// is nil, an execution whose (event, handler) has one that is not a replay
 	// is left out, as is one whose id is stored already, and created reports
-	// whether any was made; ErrNotFound if there is no such event.
+	// whether any was made; ErrNotFound if there is no such event, and
+	// ErrNoPayload if its payload is not kept.
 	//
 	// An execution with an order key takes its place behind all others of its
 	// handler and key. Calls that store such executions wait for each other
@@ -396,8 +397,8 @@ type Pruned struct {
 	Executions int
 
 	// Payloads is how many events lost their payload (it becomes nil) and
-	// header because no execution is left. Their ids are kept: a redelivery
-	// stays a duplicate.
+	// header because no execution is left. Their ids are kept until a
+	// Forgetter is asked to delete them: a redelivery stays a duplicate.
 	Payloads int
 }
 

@@ -221,6 +221,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	background.Go(func() { rt.listen(base) })
 	background.Go(func() { rt.watchStranded(base) })
 	background.Go(func() { rt.flushCounts(base) })
+	background.Go(func() { rt.retain(base) })
 	rt.claimUntil(ctx)
 	err := rt.drain()
 	rt.notices.flush()

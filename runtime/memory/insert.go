@@ -48,6 +48,8 @@ func (s *Store) Insert(ctx context.Context, in *restaq.Insertion) (bool, []resta
 		s.events[key] = ev
 	} else if ev == nil {
 		return false, nil, fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNotFound)
+	} else if ev.Payload == nil && len(in.Executions) > 0 {
+		return false, nil, fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNoPayload)
 	}
 
 	var made []restaq.Execution

@@ -40,6 +40,7 @@ type Store struct {
 	listeners  map[*listener]bool
 	counts     map[restaq.Count]int64 // by all but N, which is 0
 	audit      []restaq.AuditEntry    // oldest first
+	turns      map[string]turn        // by name
 }
 
 var (
@@ -54,6 +55,8 @@ var (
 	_ restaq.Counter   = (*Store)(nil)
 	_ restaq.Meter     = (*Store)(nil)
 	_ restaq.Auditor   = (*Store)(nil)
+	_ restaq.Forgetter = (*Store)(nil)
+	_ restaq.Turns     = (*Store)(nil)
 )
 
 // New returns an empty store that takes its time from time.Now.
@@ -68,6 +71,7 @@ func New() *Store {
 		secrets:    map[string][]byte{},
 		listeners:  map[*listener]bool{},
 		counts:     map[restaq.Count]int64{},
+		turns:      map[string]turn{},
 	}
 }
 
@@ -169,7 +173,7 @@ func (s *Store) Handlers(ctx context.Context) ([]restaq.HandlerInfo, error) {
 type eventKey struct{ source, id string }
 
 // event is a stored event. It stays when its executions are pruned, so that
-// its id is known for ever.
+// its id is known until it is forgotten.
 type event struct {
 	restaq.Event
 	arrival    int64

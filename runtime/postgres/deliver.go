@@ -193,7 +193,7 @@ SELECT ev.received_at, made.id::text, made.created_at FROM ev LEFT JOIN made ON 
 // lockEventSQL is the first statement of a transaction that adds executions to
 // an event. The next statement sees all that were ever added to it.
 const lockEventSQL = `
-SELECT ` + eventColumns + ` FROM restaq.event ev WHERE ` + isEvent + `
+SELECT ` + eventColumns + `, payload IS NOT NULL FROM restaq.event ev WHERE ` + isEvent + `
 FOR UPDATE`
 
 // addSQL makes executions of an event that the transaction has locked, but no
@@ -249,9 +249,13 @@ func (s *Store) insert(ctx context.Context, in *restaq.Insertion, args []any) (c
 func (s *Store) add(ctx context.Context, in *restaq.Insertion, args []any) (executions []restaq.Execution, err error) {
 	err = s.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		var ref restaq.EventRef
-		err := tx.QueryRow(ctx, s.q(lockEventSQL), in.Source, in.EventID).Scan(&ref.Source, &ref.Provider, &ref.ID, &ref.Type, utc{&ref.ReceivedAt})
+		var kept bool
+		err := tx.QueryRow(ctx, s.q(lockEventSQL), in.Source, in.EventID).Scan(&ref.Source, &ref.Provider, &ref.ID, &ref.Type, utc{&ref.ReceivedAt}, &kept)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNotFound)
+		}
+		if err == nil && !kept && len(in.Executions) > 0 {
+			return fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNoPayload)
 		}
 		if err != nil {
 			return err

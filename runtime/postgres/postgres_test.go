@@ -71,6 +71,8 @@ func advance(t *testing.T, d database, by time.Duration) {
 		`UPDATE restaq.entry SET ended_at = ended_at - $1::interval WHERE kind IS NOT NULL`,
 		`UPDATE restaq.execution SET created_at = created_at - $1::interval
 			WHERE NOT EXISTS (SELECT FROM restaq.work w WHERE w.execution = id)`,
+		`UPDATE restaq.event SET received_at = received_at - $1::interval WHERE executions IS NULL OR executions = '{}'`,
+		`UPDATE restaq.turn SET until = until - $1::interval`,
 	} {
 		if _, err := conn.Exec(t.Context(), strings.ReplaceAll(sql, "restaq.", schema+"."), by); err != nil {
 			t.Fatal(err)

@@ -170,10 +170,13 @@ func (t *tx) insertEvent(ev *restaq.Event, first int64, executions int) (int64, 
 // eventToExtend finds the stored event that executions are added to.
 func (t *tx) eventToExtend(in *restaq.Insertion) (seq int64, ref restaq.EventRef, err error) {
 	ref.Source, ref.ID = in.Source, in.EventID
-	err = scanOne(t.query, []any{&seq, moment{&ref.ReceivedAt}, &ref.Provider, &ref.Type},
-		`SELECT seq, received_at, provider, type FROM restaq_event WHERE id = ? AND source = ?`, in.EventID, in.Source)
+	var kept bool
+	err = scanOne(t.query, []any{&seq, moment{&ref.ReceivedAt}, &ref.Provider, &ref.Type, &kept},
+		`SELECT seq, received_at, provider, type, payload IS NOT NULL FROM restaq_event WHERE id = ? AND source = ?`, in.EventID, in.Source)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNotFound)
+	} else if err == nil && !kept && len(in.Executions) > 0 {
+		err = fmt.Errorf("event %s of %s: %w", in.EventID, in.Source, restaq.ErrNoPayload)
 	}
 	if err == nil && len(in.Executions) > 0 {
 		_, err = t.exec(`UPDATE restaq_event SET unhandled = 0, late = 1 WHERE seq = ? AND late = 0`, seq)

@@ -101,6 +101,23 @@ func TestPlansOfStatements(t *testing.T) {
 			},
 			[]string{"SEARCH x USING INDEX restaq_execution_failed (created_at<?)"},
 		},
+		"prune the cancelled": {
+			func(query queryFunc) error {
+				_, _, err := prunable(query, restaq.Prune{Limit: 5, Statuses: []string{"cancelled"}}, 1)
+				return err
+			},
+			[]string{"SEARCH x USING INDEX restaq_execution_cancelled (created_at<?)"},
+		},
+		"forget": {
+			func(query queryFunc) error { _, err := forgettable(query, "acme", 1, 5); return err },
+			[]string{
+				"SEARCH e USING INDEX restaq_event_spent (provider=? AND received_at<?)",
+				"CORRELATED SCALAR SUBQUERY 1",
+				"SEARCH x USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+				"CORRELATED SCALAR SUBQUERY 2",
+				"SEARCH restaq_execution USING COVERING INDEX restaq_execution_late (event=?)",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustOpen(t, Config{Path: newPath(t)})

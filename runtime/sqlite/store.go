@@ -72,6 +72,8 @@ var (
 	_ restaq.Counter   = (*Store)(nil)
 	_ restaq.Meter     = (*Store)(nil)
 	_ restaq.Auditor   = (*Store)(nil)
+	_ restaq.Forgetter = (*Store)(nil)
+	_ restaq.Turns     = (*Store)(nil)
 	_ restaq.Secrets   = (*Store)(nil)
 	_ restaq.Committer = (*Store)(nil)
 

@@ -19,7 +19,7 @@
 //
 // The suite reads as the specification: a test a sentence. It never sleeps;
 // leases run out and retries fall due because Advance says so. The optional
-// abilities (restaq.Lister, Counter, Pruner, Directory, Keyed, Meter, Auditor,
+// abilities (restaq.Lister, Counter, Pruner, Forgetter, Turns, Directory, Keyed, Meter, Auditor,
 // Transactor, Outbox) are tested where a store has them.
 //
 // Tests run in parallel, each on a store of its own.
@@ -89,6 +89,8 @@ func Run(t *testing.T, b Backend) {
 		{"Audit", auditTests},
 		{"Secrets", secretsTests},
 		{"Prune", pruneTests},
+		{"Forget", forgetTests},
+		{"Turns", turnTests},
 		{"Directory", directoryTests},
 		{"Keyed", keyedTests},
 		{"Transaction", transactionTests},

@@ -15,7 +15,7 @@ CREATE TABLE restaq_handler (
 	events TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- seq is the order of arrival; no event is ever deleted. The executions that
+-- seq is the order of arrival. The executions that
 -- the delivery made have the numbers from first on; late says that others were
 -- added. unhandled marks an event that never had an execution. header is JSON.
 -- payload comes last, so that reading the other columns does not touch the
