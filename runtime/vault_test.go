@@ -209,7 +209,7 @@ func TestLargeValuesAreCompressed(t *testing.T) {
 			cfg := quick()
 			cfg.Compressor, cfg.CompressAbove, cfg.Keyring = zstd.New(), 1000, ring
 			text := strings.Repeat("all work and no play ", 1000)
-			rt, _ := start(t, store, cfg, on("h", func(ctx context.Context, event restaq.Event) error {
+			rt, stop := start(t, store, cfg, on("h", func(ctx context.Context, event restaq.Event) error {
 				out, err := restaq.Do(ctx, "one", func(context.Context) (string, error) { return text, nil })
 				if err == nil && (out != text || string(event.Payload) != `"`+text+`"`) {
 					err = restaq.Permanent(errors.New("it came back changed"))
@@ -226,6 +226,9 @@ func TestLargeValuesAreCompressed(t *testing.T) {
 			raw, err := store.History(t.Context(), e.ID)
 			if err != nil || len(raw.Event.Payload) > 1000 || len(raw.Steps[0].Output) > 1000 {
 				t.Errorf("stored: payload %d bytes, output %d bytes, %v", len(raw.Event.Payload), len(raw.Steps[0].Output), err)
+			}
+			if err := stop(); err != nil { // it has no keys for the next one's executions
+				t.Errorf("run: %v", err)
 			}
 			cfg.Compressor = nil
 			h, err := receive(t, store, cfg, on("h", func(context.Context, restaq.Event) error { return nil })).Inspect(t.Context(), e.ID)
