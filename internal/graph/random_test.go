@@ -330,7 +330,7 @@ func certainSteps(t *testing.T, h *graph.Handler) (steps []string) {
 func TestRunsAreWaysThroughTheGraph(t *testing.T) {
 	fset := token.NewFileSet()
 	imports := importer.ForCompiler(fset, "source", nil)
-	const programs, runs = 200, 40
+	const programs, runs = 60, 40
 	total := 0
 	for seed := range uint64(programs) {
 		p := &program{rand: rand.New(rand.NewPCG(seed, 7)), budget: 40}
