@@ -151,6 +151,13 @@ func (a *app) wouldDo(ctx context.Context, rt *restaq.Runtime, word restaq.Actio
 	if err != nil {
 		return err
 	}
+	m, err := masksOf(ctx, rt)
+	if err == nil {
+		err = m.page(ctx, rt, &page)
+	}
+	if err != nil {
+		return err
+	}
 	if f.asJSON {
 		return a.json(struct {
 			Count  int                `json:"count"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,22 +13,46 @@ import (
 )
 
 func inspectCommand(a *app) *cobra.Command {
-	var history, asJSON bool
+	var history, follow, asJSON bool
+	var every time.Duration
 	cmd := &cobra.Command{
-		Use:   "inspect ID [--history] [--json]",
+		Use:   "inspect ID [--history] [--follow] [--json]",
 		Short: "Show an execution, or its whole history",
 		Long: `Show an execution: its event, handler and status, when it is tried next, its
 last error. With --history, show its attempts and their steps as a tree.
 
 With --json, print the execution as JSON; with --history too, that and all that
 is known of its attempts and steps, the event's payload and the recorded
-outputs among it.`,
+outputs among it. What programs want masked (Config.Redact) is.
+
+With --follow, print what happens as it happens, a line each, until the
+execution is completed, dead or cancelled; with --json too, the execution
+whenever it has changed. The exit status is then 0 only if it is completed.`,
+		Example: `  restaq inspect 0192f0c1-58b3-7d3a-9a44-6f1c2b0e7d11 --history
+  restaq inspect 0192f0c1-58b3-7d3a-9a44-6f1c2b0e7d11 --history --json | jq .payload
+  restaq retry "$ID" && restaq inspect "$ID" --follow`,
 		Args: cobra.ExactArgs(1),
+		PreRunE: func(*cobra.Command, []string) error {
+			if every < 10*time.Millisecond {
+				return errEvery
+			}
+			if follow && history {
+				return errors.New("--follow prints the history as it happens: --history does not go with it")
+			}
+			return nil
+		},
 		RunE: a.verb(func(ctx context.Context, rt *restaq.Runtime, args []string) error {
-			h, err := rt.Inspect(ctx, args[0])
+			m, err := masksOf(ctx, rt)
+			if err != nil {
+				return err
+			}
+			if follow {
+				return a.follow(ctx, rt, m, args[0], every, asJSON)
+			}
+			h, err := inspect(ctx, rt, m, args[0])
 			switch {
 			case err != nil:
-				return explain(args[0], err)
+				return err
 			case asJSON && history:
 				return a.json(h)
 			case asJSON:
@@ -41,6 +66,8 @@ outputs among it.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&history, "history", false, "show attempts and steps")
+	cmd.Flags().BoolVar(&follow, "follow", false, "print what happens until nothing more will")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look, with --follow")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -110,8 +110,15 @@ func (a *app) list(ctx context.Context, rt *restaq.Runtime, f *listFlags) error 
 		t = &table{header: []string{"SOURCE", "EVENT", "TYPE", "RECEIVED"}, painted: -1, flexible: []int{0, 1, 2}}
 		row = eventRow
 	}
+	m, err := masksOf(ctx, rt)
+	if err != nil {
+		return err
+	}
 	for {
 		page, err := rt.List(ctx, f.filter)
+		if err == nil {
+			err = m.page(ctx, rt, &page)
+		}
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,10 @@
 //
 // Usage:
 //
-//	restaq inspect ID [--history] [--json]
+//	restaq inspect ID [--history] [--follow] [--json]
 //	restaq list [FILTER] [--unhandled] [--count] [--json]
+//	restaq tail [--handler H] [--type T] [--for D] [--json]
+//	restaq stats [--since T] [--until T] [--json]
 //	restaq retry|restart|replay|cancel ID...
 //	restaq retry|restart|replay|cancel FILTER [--dry-run] [--yes]
 //	restaq replay-event SOURCE EVENT_ID
@@ -122,7 +124,7 @@ func command(a *app) *cobra.Command {
 	flags.StringVar(&a.schema, "schema", "", `the schema in a PostgreSQL database (default $RESTAQ_SCHEMA, else "restaq")`)
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
-		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a),
+		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a), tailCommand(a), statsCommand(a),
 		pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root

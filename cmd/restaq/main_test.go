@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 // scriptCommands are what scripts have besides the command.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"seed": seed, "lost": lost, "work": work, "exits": exits,
+	"watch": watch, "sees": sees, "interrupt": interrupt,
 }
 
 // TestScripts runs the scripts in testdata/script, which read as a manual, on
@@ -39,6 +40,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 //	work N [new]                  run a process until it has made N attempts,
 //	                              with the new handler if "new" is given
 //	exits STATUS restaq ARGS...   run the command and compare its exit status
+//	watch restaq ARGS...          start the command and go on
+//	sees PATTERN                  wait until it has printed such a line
+//	interrupt                     interrupt it, and check that it ends well
 //	terminal WIDTH LINE restaq …  on Linux: run the command on a terminal of so
 //	                              many characters, type a line, show the screen
 func TestScripts(t *testing.T) {
@@ -92,15 +96,17 @@ var behaviours = map[string]struct {
 		}
 		return nil
 	}},
+	"leaky": {1, func(int) error { return restaq.Permanent(errors.New("no mailbox ada@example.com")) }},
 }
 
 // paid is the handler of seeded events: three steps, of which the last fails
 // as the event's payload says.
 func paid(ctx context.Context, event restaq.Event) error {
-	var behaviour string
-	if err := json.Unmarshal(event.Payload, &behaviour); err != nil {
+	var order struct{ Behaviour, Email string }
+	if err := json.Unmarshal(event.Payload, &order); err != nil {
 		return err
 	}
+	behaviour := order.Behaviour
 	for _, name := range []string{"record-payment", "calculate-fee", "send-receipt"} {
 		_, err := restaq.Do(ctx, name, func(ctx context.Context) (string, error) {
 			if name == "send-receipt" {
@@ -131,6 +137,7 @@ func startProcess(ts *testscript.TestScript, withNew bool) *process {
 		Logger:  slog.New(slog.DiscardHandler),
 		Backoff: restaq.Backoff{Min: time.Millisecond, Max: time.Millisecond},
 		Poll:    5 * time.Millisecond,
+		Redact:  []string{"email"},
 	})
 	ts.Check(err)
 	register := func(name string, types ...string) {
@@ -167,7 +174,7 @@ func (p *process) run(ts *testscript.TestScript, n int) {
 }
 
 func (p *process) deliver(ts *testscript.TestScript, id, eventType, behaviour string) restaq.Receipt {
-	payload, err := json.Marshal(behaviour)
+	payload, err := json.Marshal(map[string]string{"behaviour": behaviour, "email": "ada@example.com"})
 	ts.Check(err)
 	receipt, err := p.rt.Deliver(context.Background(), restaq.Event{ID: id, Type: eventType, Payload: payload})
 	ts.Check(err)

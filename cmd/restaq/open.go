@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/postgres"
 	"github.com/restaq/restaq/runtime/sqlite"
+	"github.com/restaq/restaq/runtime/zstd"
 )
 
 // opened is a store that can be closed and migrated.
@@ -63,12 +65,16 @@ func (a *app) open(ctx context.Context, migrate bool) (opened, error) {
 func (a *app) verb(fn func(ctx context.Context, rt *restaq.Runtime, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
+		cfg, err := a.config()
+		if err != nil {
+			return err
+		}
 		store, err := a.open(ctx, false)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
-		rt, err := restaq.New(store, restaq.Config{Logger: slog.New(slog.DiscardHandler)})
+		rt, err := restaq.New(store, cfg)
 		if err != nil {
 			return failure{err}
 		}
@@ -77,6 +83,19 @@ func (a *app) verb(fn func(ctx context.Context, rt *restaq.Runtime, args []strin
 		}
 		return nil
 	}
+}
+
+// config is that of a runtime which only looks and asks: it has the keys of
+// RESTAQ_KEYS, and reads what was compressed.
+func (a *app) config() (restaq.Config, error) {
+	cfg := restaq.Config{Logger: slog.New(slog.DiscardHandler), Compressor: zstd.New()}
+	if text := a.getenv("RESTAQ_KEYS"); text != "" {
+		var err error
+		if cfg.Keyring, err = restaq.ParseKeys(text); err != nil {
+			return cfg, fmt.Errorf("RESTAQ_KEYS: %w", err)
+		}
+	}
+	return cfg, nil
 }
 
 // each does fn for each id and prints what it returns. What fails is reported,

@@ -93,7 +93,8 @@ var table = []Rule{
 	{Tree: "./runtime/otel", May: []string{"./runtime", "go.opentelemetry.io/otel/..."}, TestsMay: []string{"./runtime/sqlite", "./runtime/webhook"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
 	{Tree: "./cmd/restaq", May: []string{
-		"./runtime", "./runtime/postgres", "./runtime/sqlite", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
+		"./runtime", "./runtime/postgres", "./runtime/redact", "./runtime/sqlite", "./runtime/zstd",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	}, TestsMay: []string{"./runtime/..."}},
 
 	// Generated event packages, and programs as users write them.
