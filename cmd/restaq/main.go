@@ -10,6 +10,7 @@
 //	restaq retry|restart|replay|cancel FILTER [--dry-run] [--yes]
 //	restaq replay-event SOURCE EVENT_ID
 //	restaq audit [--person P] [--action A] [flags]
+//	restaq doctor [--json]
 //	restaq prune --older-than D [--status S]
 //	restaq migrate
 //	restaq impact --lock FILE [--dead] [--json]
@@ -125,7 +126,7 @@ func command(a *app) *cobra.Command {
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
 		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a), tailCommand(a), statsCommand(a),
-		pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
+		doctorCommand(a), pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root
 }
