@@ -280,6 +280,7 @@ func (c *completer) exported(p *packages.Package) (*types.Package, error) {
 		return nil, err
 	}
 	defer file.Close()
+	//lint:ignore SA1019 what the go command lists are such archives
 	in, err := gcexportdata.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("read export data of %s: %w", p.PkgPath, err)
