@@ -58,4 +58,7 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-tool github.com/restaq/restaq/cmd/restaqgen
+tool (
+	github.com/restaq/restaq/cmd/restaqgen
+	github.com/restaq/restaq/cmd/restaqvet
+)

@@ -6,6 +6,8 @@
 // The rows of the generator compare times of whole commands, warm, run in turn
 // so that a busy moment of the machine falls on all of them; the ratio is the
 // median of each round's ratio.
+// The rows of the checks compare restaqgen check with go vet in the same way, by
+// processor time, on a module of a hundred packages.
 // The rows of the codecs compare generated codecs with other JSON libraries, by
 // processor time, on types that all of them get.
 // The rows of the runtime compare this project, on PostgreSQL and on SQLite,
@@ -30,6 +32,8 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs; 0 leaves them out")
+	checkRuns := flag.Int("checks", 7, "how often restaqgen check and go vet run in the rows of the checks; 0 leaves them out")
+	cold := flag.Bool("cold", true, "measure the checks with empty caches, too")
 	codecTurns := flag.Int("codecs", 5, "how often each JSON library of the codecs' rows takes its turn; 0 leaves them out")
 	var p plan
 	flag.IntVar(&p.rounds, "rounds", 5, "how often each subject of the runtime's rows takes its turn; 0 leaves them out")
@@ -40,7 +44,7 @@ func main() {
 	flag.IntVar(&p.finished, "finished", 0, "beside how many finished executions claims are measured; 0 leaves that row out")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, *runs, *codecTurns, p)
+	err := bench(ctx, *runs, *checkRuns, *cold, *codecTurns, p)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -48,10 +52,19 @@ func main() {
 	}
 }
 
-func bench(ctx context.Context, runs, codecTurns int, p plan) error {
+func bench(ctx context.Context, runs, checkRuns int, cold bool, codecTurns int, p plan) error {
 	rows := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	if runs > 0 {
 		if err := generatorRows(ctx, rows, runs); err != nil {
+			return err
+		}
+		if err := rows.Flush(); err != nil {
+			return err
+		}
+		fmt.Println()
+	}
+	if checkRuns > 0 {
+		if err := checkRows(ctx, rows, checkRuns, cold); err != nil {
 			return err
 		}
 		if err := rows.Flush(); err != nil {

@@ -27,7 +27,25 @@ func (p *process) check(args []string) int {
 	if err := p.enter(s.dir); err != nil {
 		return p.fail(err)
 	}
-	result, problems := p.result(s, flags.Args())
+	if s.json || s.github || *fix || *against != "" {
+		return p.checkAll(s, flags.Args(), *fix, *against)
+	}
+	memory, known := p.cleanBefore(p.load(s, flags.Args()))
+	if known {
+		return statusOK
+	}
+	stdout, stderr := &counter{Writer: p.stdout}, &counter{Writer: p.stderr}
+	p.stdout, p.stderr = stdout, stderr
+	status := p.checkAll(s, flags.Args(), false, "")
+	if status == statusOK && stdout.n+stderr.n == 0 {
+		memory.remember()
+	}
+	return status
+}
+
+// checkAll checks, whatever was found before.
+func (p *process) checkAll(s settings, patterns []string, fix bool, against string) int {
+	result, problems := p.result(s, patterns)
 	packages, more := eventPackages(result.Files)
 	var changes []output.Change
 	if problems = append(problems, more...); len(problems) == 0 {
@@ -35,11 +53,11 @@ func (p *process) check(args []string) int {
 	}
 	var notes problem.List
 	if len(problems) == 0 {
-		found, err := p.findings(result, flags.Args(), *fix)
+		found, err := p.findings(result, patterns, fix)
 		if err != nil {
 			return p.fail(err)
 		}
-		breaks, others, err := p.evolved(result, *against)
+		breaks, others, err := p.evolved(result, against)
 		if err != nil {
 			return p.fail(err)
 		}

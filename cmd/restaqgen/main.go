@@ -60,6 +60,9 @@
 //	              and where there is no git the files on disk
 //	-format F     text, json (as -json), or github: annotations of files
 //
+// That check had nothing to say is remembered in the user's cache, until something
+// changes that it read.
+//
 // Changes that break nothing are printed on standard output, in JSON with the
 // member "note", as annotations with the level notice.
 //

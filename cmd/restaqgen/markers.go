@@ -42,6 +42,10 @@ colon. An argument that holds spaces is quoted whole: "key=a + b".
 
 //restaq:event TYPE    on a struct: it is the payload of your own event type
 
+//restaq:ignore CHECK REASON
+                       silences a check on its own line and the line below, or in
+                       the comment of a declaration on the line with its name
+
 EXPR is a Go expression over the function's parameters and the file's imports;
 its value is a string, an integer or a fmt.Stringer.
 `

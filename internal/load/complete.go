@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/gcexportdata"
 	"golang.org/x/tools/go/packages"
 )
 
-// Complete is a package as the compiler sees it: with the generated files, and
-// type-checked with the bodies of its functions.
+// Complete is a package as the compiler sees it: type-checked with the bodies of
+// its functions, and with what the generated files declare. What those have in
+// bodies and variables is left out, for nobody but the compiler looks at it.
 type Complete struct {
 	// Path is the import path, Name the package clause.
 	Path, Name string
@@ -35,8 +35,8 @@ type Complete struct {
 	// Fset holds the positions of all packages of one load.
 	Fset *token.FileSet
 
-	// Files are the package's files, the generated ones last. They share the
-	// syntax trees of [Result.Packages].
+	// Files are the package's files, the generated one last. They share the syntax
+	// trees of [Result.Packages].
 	Files []*ast.File
 
 	Types *types.Package
@@ -65,15 +65,11 @@ type Complete struct {
 // and each that imports such a one, is type-checked a second time, from the
 // same syntax trees.
 func (r *Result) Complete(generated map[string][]byte) []*Complete {
-	c := &completer{generated: map[string][]string{}, contents: generated, nodes: map[*packages.Package]*node{}, known: map[string]*types.Package{}}
+	c := &completer{generated: map[string]string{}, contents: generated, nodes: map[*packages.Package]*node{}, known: map[string]*types.Package{}}
 	for name := range generated {
-		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-			dir := filepath.Dir(name)
-			c.generated[dir] = append(c.generated[dir], name)
+		if filepath.Base(name) == wrapperFile {
+			c.generated[filepath.Dir(name)] = name
 		}
-	}
-	for _, names := range c.generated {
-		slices.Sort(names)
 	}
 	for _, p := range r.roots {
 		c.node(p).root = true
@@ -86,7 +82,7 @@ func (r *Result) Complete(generated map[string][]byte) []*Complete {
 
 // completer completes packages.
 type completer struct {
-	generated map[string][]string // names of files by their folder
+	generated map[string]string // the file of wrappers, by its folder
 	contents  map[string][]byte
 	nodes     map[*packages.Package]*node
 	order     []*node // dependencies first
@@ -123,7 +119,7 @@ func (c *completer) visit(p *packages.Package) *node {
 	n.visited = true
 	n.again = n.wanted()
 	if n.root {
-		n.again = len(c.generated[folder(p)]) > 0 || p.TypesInfo == nil
+		n.again = c.generated[folder(p)] != "" || p.TypesInfo == nil
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.Imports)) {
 		if c.visit(p.Imports[path]).again {
@@ -199,27 +195,62 @@ func typeErrors(list []types.Error) []error {
 	return errs
 }
 
+// parse parses what is missing of a package: of a root what is generated for it, of
+// another all.
+func (c *completer) parse(n *node) {
+	if name := c.generated[folder(n.Package)]; n.root && name != "" {
+		n.result.add(name, c.contents[name])
+	}
+	if n.root {
+		return
+	}
+	n.result.Files = nil
+	for _, name := range n.CompiledGoFiles {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			n.result.Errors = append(n.result.Errors, err)
+		} else if filepath.Base(name) == wrapperFile || !isOutput(name, src) {
+			n.result.add(name, src)
+		}
+	}
+}
+
+// add parses a file, and adds it to the package.
+func (p *Complete) add(name string, src []byte) {
+	file, err := parser.ParseFile(p.Fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		p.Errors = append(p.Errors, err)
+	}
+	if file == nil {
+		return
+	}
+	if isOutput(name, src) {
+		file.Decls = declared(file.Decls)
+	}
+	p.Files = append(p.Files, file)
+}
+
+// declared returns what others use of a generated file: no variables, and
+// functions without their bodies.
+func declared(decls []ast.Decl) []ast.Decl {
+	return slices.DeleteFunc(decls, func(decl ast.Decl) bool {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			decl.Body = nil
+		case *ast.GenDecl:
+			return decl.Tok == token.VAR
+		}
+		return false
+	})
+}
+
 // checkAgain parses what is missing of a package and type-checks it.
 func (c *completer) checkAgain(n *node) {
 	result := n.result
-	fail := func(err error) { result.Errors = append(result.Errors, err) }
-	parse := func(name string, src any) {
-		file, err := parser.ParseFile(result.Fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			fail(err)
-		}
-		if file != nil {
-			result.Files = append(result.Files, file)
-		}
-	}
-	if n.root {
-		for _, name := range c.generated[folder(n.Package)] {
-			parse(name, c.contents[name])
-		}
-	} else {
-		result.Files = nil
-		for _, name := range n.CompiledGoFiles {
-			parse(name, nil)
+	c.parse(n)
+	fail := func(err error) {
+		if e, ok := err.(types.Error); !ok || !isOutputName(result.Fset.PositionFor(e.Pos, false).Filename) || isHardTypeError(e.Msg) {
+			result.Errors = append(result.Errors, err)
 		}
 	}
 	result.Types = types.NewPackage(n.PkgPath, n.Name)
