@@ -13,7 +13,7 @@ SOAK = 10m
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
 .DEFAULT_GOAL = help
-.PHONY: help generate test race fuzz schemas soak lint check-generated examples demo compare-events bench
+.PHONY: help generate test race fuzz schemas soak lint check-generated screenshots examples demo compare-events bench
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ lint: ## gofmt, vet, staticcheck, tidy modules
 
 check-generated: ## fail if generating again changes a file
 	.ci/check-generated
+
+screenshots: ## take the pictures of docs/dashboard.md, in chromium
+	RESTAQ_SCREENSHOTS=$(CURDIR)/docs/dashboard go test -count=1 -run TestScreenshots ./runtime/dashboard
 
 examples: ## run the examples' tests
 	$(WITH_POSTGRES) go test -count=1 ./examples/...

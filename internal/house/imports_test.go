@@ -81,7 +81,7 @@ var table = []Rule{
 	{Tree: "./runtime/graph"},
 	{Tree: "./runtime/redact"},
 	{Tree: "./runtime/dashboard", May: []string{"./runtime", "./runtime/graph", "./runtime/redact"}, TestsMay: []string{
-		"./runtime/memory", "./runtime/sqlite", "github.com/chromedp/...",
+		"./runtime/memory", "./internal/chromium", "github.com/chromedp/...",
 	}},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},
@@ -108,6 +108,7 @@ var table = []Rule{
 	// Test support, of neither half.
 	{Tree: "./internal/pgtest/...", May: []string{"./internal/pgtest", "github.com/jackc/pgx/v5/..."}},
 	{Tree: "./internal/chaos", TestsMay: []string{"./runtime/...", "github.com/jackc/pgx/v5/..."}}, // tests only
+	{Tree: "./internal/chromium"},
 	{Tree: "./internal/leasemodel"},
 	{Tree: "./internal/corpus", TestsMay: []string{"./internal/events", "./internal/fetch", "./internal/schema", "./schemas/..."}}, // tests only
 	{Tree: "./internal/fetch"},

@@ -29,6 +29,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	restaq "github.com/restaq/restaq/runtime"
@@ -112,7 +113,11 @@ func (s *server) routes() {
 // serve finds out who answers a request. Paths that would have to be cleaned are
 // nobody's: a redirection would not know what StripPrefix took away.
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	if path.Clean(r.URL.Path) != r.URL.Path {
+	clean := path.Clean(r.URL.Path)
+	if strings.HasSuffix(r.URL.Path, "/") && clean != "/" {
+		clean += "/"
+	}
+	if clean != r.URL.Path {
 		s.fail(w, r, &problem{http.StatusNotFound, "There is no such page."})
 		return
 	}

@@ -150,11 +150,9 @@ func (b *executionBody) tries(rules redact.Rules, secrets redact.Secrets, now ti
 		b.Lane = append(b.Lane, place(from, to, a.StartedAt, a.EndedAt, row.Word, "attempt "+grouped(a.Number)+": "+row.Word+", "+took(row.Took)))
 		for j := range a.Steps {
 			step := &a.Steps[j]
-			if step.Status == restaq.StepCompleted || step.Status == restaq.StepPermanent {
-				if !again[step.Name] {
-					again[step.Name] = true
-					b.Again = append(b.Again, step.Name)
-				}
+			if step.Status == restaq.StepCompleted && !again[step.Name] {
+				again[step.Name] = true
+				b.Again = append(b.Again, step.Name)
 			}
 			if j >= maxSteps {
 				row.More++

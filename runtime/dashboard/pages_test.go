@@ -134,7 +134,7 @@ func TestAnExecutionIsShownWhole(t *testing.T) {
 	s.holds(page, "s-running", "if push.Deleted", "for _, region := range regions", "Cancel it", "restart")
 	dead := shop.deliverRefund(t, "evt_2")
 	page = s.get("/executions/" + dead.ID)
-	s.holds(page, "Why it is dead", "the error is permanent", "in step <bdi>refund-at-bank", "Retry now", "Runs again, though they completed:")
+	s.holds(page, "Why it is dead", "the error is permanent", "in step <bdi>refund-at-bank", "Retry now", "Runs again, though it completed:")
 	if resp, _ := s.do(s.request("GET", "/executions/none", nil)); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("an execution that there is not: %s", resp.Status)
 	}

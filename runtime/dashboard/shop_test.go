@@ -24,6 +24,8 @@ type shop struct {
 	broken atomic.Bool  // the bank takes no refunds
 	behind atomic.Int64 // of the clock: a time.Duration
 	hold   chan struct{}
+	slow   atomic.Bool // steps take their time, for the pictures
+	last   string      // the id of the last charge of fill
 	held   atomic.Bool // pushes are being shipped until hold is closed
 }
 
@@ -80,9 +82,19 @@ func (s *shop) release() {
 	}
 }
 
-// do is a step that returns v.
-func do[T any](ctx context.Context, name string, v T) (T, error) {
-	return restaq.Do(ctx, name, func(context.Context) (T, error) { return v, nil })
+// do is a step that returns v. It takes a while if the shop is slow.
+func do[T any](ctx context.Context, s *shop, name string, v T) (T, error) {
+	return restaq.Do(ctx, name, func(context.Context) (T, error) {
+		s.dawdle(len(name))
+		return v, nil
+	})
+}
+
+// dawdle takes a time that is the same each time, so that pictures are.
+func (s *shop) dawdle(n int) {
+	if s.slow.Load() {
+		<-time.After(time.Duration(n*n%23) * time.Millisecond)
+	}
 }
 
 type payment struct {
@@ -92,13 +104,14 @@ type payment struct {
 }
 
 func (s *shop) charge(ctx context.Context, e restaq.Event) error {
-	if _, err := do(ctx, "record-payment", payment{"ch_" + e.ID, 2999, "ann@example.org"}); err != nil {
+	if _, err := do(ctx, s, "record-payment", payment{"ch_" + e.ID, 2999, "ann@example.org"}); err != nil {
 		return err
 	}
-	if _, err := do(ctx, "calculate-fee", map[string]int{"fee": 117, "net": 2882}); err != nil {
+	if _, err := do(ctx, s, "calculate-fee", map[string]int{"fee": 117, "net": 2882}); err != nil {
 		return err
 	}
 	_, err := restaq.Do(ctx, "send-receipt", func(ctx context.Context) (restaq.None, error) {
+		s.dawdle(9)
 		if restaq.Attempt(ctx) == 1 {
 			return restaq.None{}, errors.New("mail to ann@example.org: dial tcp 198.51.100.7:587: i/o timeout")
 		}
@@ -107,12 +120,12 @@ func (s *shop) charge(ctx context.Context, e restaq.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = do(ctx, "notify-fulfillment", "shipment_"+e.ID)
+	_, err = do(ctx, s, "notify-fulfillment", "shipment_"+e.ID)
 	return err
 }
 
 func (s *shop) refund(ctx context.Context, e restaq.Event) error {
-	if _, err := do(ctx, "find-payment", "pay_"+e.ID); err != nil {
+	if _, err := do(ctx, s, "find-payment", "pay_"+e.ID); err != nil {
 		return err
 	}
 	_, err := restaq.Do(ctx, "refund-at-bank", func(context.Context) (string, error) {
@@ -130,7 +143,7 @@ const pushGraph = `{"version":1,"events":["github.push"],"steps":{"build":{"func
 	{"kind":"loop","text":"_, region := range regions","body":[{"kind":"step","name":"deploy","fails":true}]}]}`
 
 func (s *shop) push(ctx context.Context, _ restaq.Event) error {
-	if _, err := do(ctx, "build", "image:4f2a91c"); err != nil {
+	if _, err := do(ctx, s, "build", "image:4f2a91c"); err != nil {
 		return err
 	}
 	_, err := restaq.Do(ctx, "deploy", func(ctx context.Context) (string, error) {
@@ -203,7 +216,7 @@ func (s *shop) fill(t *testing.T) {
 		if i%7 == 5 {
 			s.deliverRefund(t, id)
 		} else {
-			s.deliverCharge(t, id)
+			s.last = s.deliverCharge(t, id).ID
 		}
 	}
 	s.behind.Store(0)

@@ -6,10 +6,10 @@
 // what is the same: what is open, selected, written or focused stays so.
 function morph(now, next) {
   const kept = new Map();
-  for (const child of now.children) if (child.id) kept.set(child.id, child);
+  for (const child of now.children) if (idOf(child)) kept.set(idOf(child), child);
   let at = now.firstChild;
   for (const wanted of [...next.childNodes]) {
-    const named = wanted.id && kept.get(wanted.id);
+    const named = idOf(wanted) && kept.get(idOf(wanted));
     if (named && named !== at) {
       now.insertBefore(named, at);
       at = named;
@@ -29,7 +29,12 @@ function morph(now, next) {
 }
 
 function alike(a, b) {
-  return a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
+  return a.nodeName === b.nodeName && idOf(a) === idOf(b);
+}
+
+// idOf is a node's id. The property would be a form's field of that name.
+function idOf(node) {
+  return node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("id") : null;
 }
 
 function update(now, next) {
@@ -104,7 +109,7 @@ document.addEventListener("change", (e) => {
 // "/" goes to the first field of the page, Escape closes what asks.
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  if (e.key === "/" && !e.target.matches("input, select, textarea")) {
+  if (e.key === "/" && !e.target.matches('input:not([type="checkbox"]), select, textarea')) {
     const field = document.querySelector('form[role="search"] input:not([type="checkbox"])');
     if (field) {
       e.preventDefault();
