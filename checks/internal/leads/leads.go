@@ -65,7 +65,7 @@ func run(pass *analysis.Pass) (any, error) {
 	var found []*types.Func
 	for _, fn := range f.pkg.Funcs {
 		f.mentions(f.pkg.Decls[fn].Body, func(x ast.Expr) {
-			if callee := f.pkg.Mention(x); f.pkg.Decls[callee] != nil {
+			if callee := f.pkg.Mention(x); f.pkg.Decls[callee] != nil && f.pkg.Handler(callee) == nil {
 				callers[callee] = append(callers[callee], fn)
 			} else if lead, ok := f.Lead(x); ok {
 				f.add(fn, lead.Chain, &found)
@@ -82,7 +82,7 @@ func run(pass *analysis.Pass) (any, error) {
 		found = next
 	}
 	for _, fn := range f.pkg.Funcs {
-		if chain := f.chain[fn]; chain != nil {
+		if chain := f.Chain(fn); chain != nil {
 			pass.ExportObjectFact(fn, &chainFact{chain})
 		}
 	}
@@ -99,9 +99,10 @@ func (f *Functions) add(fn *types.Func, chain []string, found *[]*types.Func) {
 }
 
 // Chain returns the names from a function to a step that it runs, its own first;
-// nil if it runs none.
+// nil if it runs none, or is a handler: who names that registers it, and runs
+// nothing.
 func (f *Functions) Chain(fn *types.Func) []string {
-	if fn == nil {
+	if fn == nil || f.pkg.Handler(fn) != nil {
 		return nil
 	}
 	if fn.Pkg() == f.pass.Pkg {

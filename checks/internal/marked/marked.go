@@ -35,6 +35,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -82,6 +83,7 @@ type Package struct {
 	steps     map[*types.Func]*Step // by function and by wrapper
 	handlers  map[*types.Func]*Handler
 	silencers []*Silencer
+	does      func() []*Do
 
 	wrongSilencers []marker.Error
 }
@@ -128,6 +130,7 @@ func run(pass *analysis.Pass) (any, error) {
 	p := &Package{
 		pass: pass, Decls: map[*types.Func]*ast.FuncDecl{}, steps: map[*types.Func]*Step{}, handlers: map[*types.Func]*Handler{},
 	}
+	p.does = sync.OnceValue(p.findDoes)
 	if p.Inside = inside(pass); !p.Inside {
 		return p, nil
 	}

@@ -58,7 +58,9 @@ func (d *Do) String() string {
 }
 
 // Does returns the calls of restaq.Do in the package's files, in source order.
-func (p *Package) Does() []*Do {
+func (p *Package) Does() []*Do { return p.does() }
+
+func (p *Package) findDoes() []*Do {
 	var found []*Do
 	for _, file := range p.Files {
 		ast.Inspect(file, func(n ast.Node) bool {
