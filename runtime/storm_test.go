@@ -17,6 +17,7 @@ import (
 
 	restaq "github.com/restaq/restaq/runtime"
 	"github.com/restaq/restaq/runtime/memory"
+	"github.com/restaq/restaq/runtime/zstd"
 )
 
 var stormFor = flag.Duration("storm", 1500*time.Millisecond, "how long TestAStormBreaksNoGuarantee blows")
@@ -30,15 +31,24 @@ func TestAStormBreaksNoGuarantee(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		store := memory.New()
-		blow(t, func() restaq.Store { return store }, nil)
+		blow(t, func() restaq.Store { return store }, nil, false)
 	})
-	eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) { blow(t, open, l) })
+	t.Run("memory, sealed", func(t *testing.T) {
+		t.Parallel()
+		store := memory.New()
+		blow(t, func() restaq.Store { return store }, nil, true)
+	})
+	eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) { blow(t, open, l, false) })
+	t.Run("sealed", func(t *testing.T) {
+		eachTransactor(t, func(t *testing.T, open func() restaq.Store, l *ledger) { blow(t, open, l, true) })
+	})
 }
 
-func blow(t *testing.T, open func() restaq.Store, l *ledger) {
+// blow lets the storm blow. With sealed, values are encrypted and compressed.
+func blow(t *testing.T, open func() restaq.Store, l *ledger, sealed bool) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	s := &storm{t: t, open: open, ledger: l, rand: rand.New(rand.NewPCG(seed, 1)), seen: map[string]*seenExecution{}, events: map[string][]string{}, done: map[int]int{}}
+	s := &storm{t: t, open: open, ledger: l, sealed: sealed, rand: rand.New(rand.NewPCG(seed, 1)), seen: map[string]*seenExecution{}, events: map[string][]string{}, done: map[int]int{}}
 	s.rough.Store(true)
 	for range 3 {
 		s.begin()
@@ -64,6 +74,7 @@ type storm struct {
 	open   func() restaq.Store
 	ledger *ledger
 	rough  atomic.Bool // faults occur
+	sealed bool        // values are encrypted and compressed
 
 	mu        sync.Mutex
 	rand      *rand.Rand
@@ -246,6 +257,9 @@ func (s *storm) begin() {
 	}
 	cfg := quick()
 	cfg.Lease, cfg.Attempts, cfg.Concurrency, cfg.ShutdownTimeout = time.Second, 6, 8, time.Second
+	if s.sealed {
+		cfg.Keyring, cfg.Compressor, cfg.CompressAbove = keys(s.t, "a"), zstd.New(), 1
+	}
 	rt, err := restaq.New(store, cfg)
 	if err != nil {
 		s.t.Error(err)
