@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,6 +41,51 @@ func TestPruneLeavesNoRowsAndNoNumberComesBack(t *testing.T) {
 				t.Errorf("%s has %d rows left", table, n)
 			}
 		}
+	}
+}
+
+// Pages of what was pruned and forgotten are used again: the file grows no
+// further.
+func TestPrunedExecutionsLeaveNoBloat(t *testing.T) {
+	var c clocks
+	s := c.mustOpen(t, newPath(t))
+	const rounds, perRound = 4, 150
+	var pages []int64
+	for round := range rounds {
+		var deliveries sync.WaitGroup
+		for i := range perRound {
+			deliveries.Go(func() {
+				if err := insert(t.Context(), s, fmt.Sprint("evt_", round, "_", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		deliveries.Wait()
+		claimed, err := s.Claim(t.Context(), restaq.Claim{Owner: "o", Lease: time.Minute, Handlers: []string{"shop.Paid"}, Limit: perRound})
+		if err != nil || len(claimed) != perRound {
+			t.Fatalf("claimed %d, %v", len(claimed), err)
+		}
+		for _, x := range claimed {
+			deliveries.Go(func() {
+				_, err := s.Finish(t.Context(), x.Lease, &restaq.Outcome{
+					Status: restaq.Completed, Attempt: restaq.AttemptCompleted, Steps: []restaq.StepRow{{Seq: 1, Name: "a", Output: make([]byte, 300)}},
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		deliveries.Wait()
+		c.of(s.path).Add(int64(time.Hour))
+		done, err := s.Prune(t.Context(), restaq.Prune{OlderThan: time.Minute})
+		forgotten, err2 := s.Forget(t.Context(), claimed[0].Event.Provider, time.Minute, perRound)
+		if err != nil || err2 != nil || done.Executions != perRound || forgotten != perRound {
+			t.Fatalf("pruned %+v, %v; forgot %d, %v; want %d", done, err, forgotten, err2, perRound)
+		}
+		pages = append(pages, number(t, s, `SELECT page_count FROM pragma_page_count`))
+	}
+	if last := pages[rounds-1]; last > pages[0]*6/5 {
+		t.Errorf("pages after each round: %v", pages)
 	}
 }
 
