@@ -41,6 +41,7 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 soak: ## kill, stop and cut off processes and the server for SOAK (10m)
 	$(WITH_POSTGRES) env RESTAQ_SOAK=$(SOAK) go test -count=1 -timeout 0 -v ./internal/chaos
 	$(WITH_POSTGRES) go test -count=1 -timeout 0 -v ./runtime/postgres -run PrunedExecutions -prune 1000000
+	RESTAQ_SOAK=$(SOAK) go test -count=1 -timeout 10m -v -run TestNewEvents ./runtime/dashboard
 
 lint: ## gofmt, vet, staticcheck, tidy modules
 	@echo gofmt -l; unformatted=$$(gofmt -l $(GO_FILES)) && test -z "$$unformatted" || { echo "$$unformatted"; exit 1; }

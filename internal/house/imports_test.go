@@ -81,7 +81,7 @@ var table = []Rule{
 	{Tree: "./runtime/graph"},
 	{Tree: "./runtime/redact"},
 	{Tree: "./runtime/dashboard", May: []string{"./runtime", "./runtime/graph", "./runtime/redact"}, TestsMay: []string{
-		"./runtime/memory", "./internal/chromium", "github.com/chromedp/...",
+		"./runtime/memory", "./runtime/sqlite", "./internal/chromium", "github.com/chromedp/...",
 	}},
 	{Tree: "./runtime/validate"},
 	{Tree: "./runtime/memory", May: []string{"./runtime"}, TestsMay: []string{"./runtime/storetest"}},

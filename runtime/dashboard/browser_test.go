@@ -65,7 +65,7 @@ type tab struct {
 // screen is what a person looks at.
 type screen struct {
 	width, height int64
-	dark, still   bool
+	dark          bool
 	noScript      bool
 }
 

@@ -185,7 +185,7 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 	}
 	go func() {
 		defer stop()
-		result, err := s.rt.Bulk(ctx, restaq.Bulk{Action: b.Action, IDs: b.IDs, Filter: f, Progress: j.progress})
+		result, err := s.rt.Bulk(ctx, restaq.Bulk{Action: b.Action, IDs: b.IDs, Filter: f, Outstanding: gentle, Progress: j.progress})
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Error("restaq: dashboard", "action", b.Action, "filter", j.Filter, "error", err)
 		}
@@ -221,6 +221,7 @@ func (s *server) job(r *http.Request) (string, any, bool, error) {
 
 const (
 	maxRunning = 4   // jobs at once
+	gentle     = 4   // executions that wait to be begun, for one handler
 	maxJobs    = 100 // that are remembered
 )
 

@@ -287,7 +287,7 @@ func TestScreenshots(t *testing.T) {
 	} {
 		b := openTab(t, screen{width: shot.width, height: shot.height, dark: shot.dark})
 		b.open(s, shot.path)
-		b.until(`["live", ""].includes(document.querySelector("#live-state").textContent) && document.readyState === "complete"`)
+		b.until(`document.readyState === "complete" && (!document.querySelector("#main").dataset.live || document.querySelector("#live-state.on"))`)
 		shown, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
