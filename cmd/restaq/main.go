@@ -11,6 +11,8 @@
 //	restaq replay-event SOURCE EVENT_ID
 //	restaq audit [--person P] [--action A] [flags]
 //	restaq doctor [--json]
+//	restaq send TYPE --to URL --secret SECRET [--data FILE] [flags]
+//	restaq ui [--listen ADDRESS] [--read-only]
 //	restaq prune --older-than D [--status S]
 //	restaq migrate
 //	restaq impact --lock FILE [--dead] [--json]
@@ -119,14 +121,13 @@ func command(a *app) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.store, "store", "", "the store: sqlite:PATH or postgres://… (default $RESTAQ_STORE)")
 	flags.StringVar(&a.schema, "schema", "", `the schema in a PostgreSQL database (default $RESTAQ_SCHEMA, else "restaq")`)
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
 		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a), tailCommand(a), statsCommand(a),
-		doctorCommand(a), pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
+		doctorCommand(a), sendCommand(a), uiCommand(a), pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root
 }

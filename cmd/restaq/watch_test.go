@@ -29,7 +29,7 @@ func watch(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(program, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "RESTAQ_STORE"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "RESTAQ_STORE", "RESTAQ_UI_LOGIN"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	out, in, err := os.Pipe()

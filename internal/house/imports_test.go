@@ -93,12 +93,13 @@ var table = []Rule{
 	{Tree: "./runtime/otel", May: []string{"./runtime", "go.opentelemetry.io/otel/..."}, TestsMay: []string{"./runtime/sqlite", "./runtime/webhook"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},
 	{Tree: "./cmd/restaq", May: []string{
-		"./runtime", "./runtime/postgres", "./runtime/redact", "./runtime/sqlite", "./runtime/zstd",
+		"./runtime", "./runtime/dashboard", "./runtime/postgres", "./runtime/redact", "./runtime/sqlite", "./runtime/zstd", "./schemas/example",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	}, TestsMay: []string{"./runtime/..."}},
 
 	// Generated event packages, and programs as users write them.
 	{Tree: "./schemas"}, // the schemas themselves, for the generator
+	{Tree: "./schemas/example", May: []string{"./schemas"}, TestsMay: []string{"./schemas/...", "github.com/santhosh-tekuri/jsonschema/v6"}},
 	{Tree: "./schemas/...", May: []string{"./runtime/payload", "./runtime/validate"}},
 	{Tree: "./examples/...", May: []string{"./runtime/...", "./schemas/..."}},
 	{Tree: "./examples/metrics", May: []string{
