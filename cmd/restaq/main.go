@@ -11,6 +11,7 @@
 //	restaq replay-event SOURCE EVENT_ID
 //	restaq audit [--person P] [--action A] [flags]
 //	restaq doctor [--json]
+//	restaq export ID [--out FILE] [--unmasked]
 //	restaq send TYPE --to URL --secret SECRET [--data FILE] [flags]
 //	restaq ui [--listen ADDRESS] [--read-only]
 //	restaq prune --older-than D [--status S]
@@ -127,7 +128,7 @@ func command(a *app) *cobra.Command {
 	root.AddCommand(
 		inspectCommand(a), listCommand(a),
 		retryCommand(a), restartCommand(a), replayCommand(a), replayEventCommand(a), cancelCommand(a), auditCommand(a), tailCommand(a), statsCommand(a),
-		doctorCommand(a), sendCommand(a), uiCommand(a), pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
+		doctorCommand(a), exportCommand(a), sendCommand(a), uiCommand(a), pruneCommand(a), migrateCommand(a), impactCommand(a), versionCommand(a),
 	)
 	return root
 }

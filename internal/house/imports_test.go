@@ -88,7 +88,7 @@ var table = []Rule{
 	{Tree: "./runtime/sqlite", May: []string{"./runtime", "modernc.org/sqlite/...", "modernc.org/libc"}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/postgres", May: []string{"./runtime", "github.com/jackc/pgx/v5/..."}, TestsMay: []string{"./runtime/storetest"}},
 	{Tree: "./runtime/storetest", May: []string{"./runtime"}},
-	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec"}},
+	{Tree: "./runtime/restaqtest", May: []string{"./runtime"}, TestsMay: []string{"./runtime/codec", "./runtime/memory"}},
 	{Tree: "./runtime/zstd", May: []string{"github.com/klauspost/compress/zstd"}},
 	{Tree: "./runtime/otel", May: []string{"./runtime", "go.opentelemetry.io/otel/..."}, TestsMay: []string{"./runtime/sqlite", "./runtime/webhook"}},
 	{Tree: "./runtime/webhook", May: []string{"./runtime"}, TestsMay: []string{"./runtime/memory"}},

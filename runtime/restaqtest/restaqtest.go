@@ -12,6 +12,9 @@
 // kept, and a second call under one name returns the first one's result or
 // fails if the inputs differ. Nothing is retried. A step that takes a
 // transaction gets that of WithTransaction.
+//
+// [Load] reads an execution that happened from a file, and runs its handler with
+// the steps that it had recorded.
 package restaqtest
 
 import (
@@ -56,6 +59,8 @@ func WithTransaction(ctx context.Context, tx any) context.Context {
 
 // engine runs steps where they are called.
 type engine struct {
+	records map[string]record // of a Recording
+
 	mu    sync.Mutex
 	calls map[string]*call // by record name
 }
@@ -92,6 +97,10 @@ func (e *engine) Step(ctx context.Context, sc *restaq.StepCall) ([]byte, error) 
 	e.calls[name] = c
 	e.mu.Unlock()
 	defer close(c.done)
+	if r, ok := e.records[name]; ok {
+		c.output, c.err = r.output, r.err
+		return c.output, c.err
+	}
 	c.output, c.err = run(ctx, name, sc)
 	return c.output, c.err
 }
