@@ -61,13 +61,13 @@ func TestSentEventsAreAccepted(t *testing.T) {
 	}
 	types = append(types, "standardwebhooks.order.created")
 	for i, eventType := range types {
-		if i%4 != 0 && !strings.HasPrefix(eventType, "st") {
+		provider, _, _ := strings.Cut(eventType, ".")
+		if i%10 != 0 && provider != "slack" && provider != "standardwebhooks" {
 			continue // of large providers a part: signing does not depend on the type
 		}
 		if eventType == "slack.app_rate_limited" {
 			continue // no event callback: it has no id
 		}
-		provider, _, _ := strings.Cut(eventType, ".")
 		id := "evt_" + strings.ReplaceAll(eventType, ".", "_")
 		var out bytes.Buffer
 		a := &app{output: &output{stdout: &out, stderr: &out}}
