@@ -9,6 +9,9 @@ WITH_POSTGRES = go run ./internal/pgtest/withpostgres
 FUZZTIME = 10s
 # How long the scenarios of internal/chaos that go on at random take together.
 SOAK = 10m
+# Slow tests of what runs on one goroutine, or only in programs that they start:
+# the race detector would see nothing in them.
+RACELESS = /(cmd/restaqvet|internal/(corpus|events|generate|check|house|refresh))$$
 # The Go files that are ours to format; testdata may be broken on purpose.
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
@@ -30,8 +33,8 @@ test: ## run all tests, against a real PostgreSQL
 	$(WITH_POSTGRES) go test ./...
 	go -C bench test ./...
 
-race: ## run all tests under the race detector
-	$(WITH_POSTGRES) go test -race ./...
+race: ## run the tests under the race detector
+	$(WITH_POSTGRES) go test -race $$(go list ./... | grep -vE '$(RACELESS)')
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \

@@ -32,7 +32,7 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 21, "how often each command of the generator's rows runs; 0 leaves them out")
-	checkRuns := flag.Int("checks", 7, "how often restaqgen check and go vet run in the rows of the checks; 0 leaves them out")
+	checkRuns := flag.Int("checks", 0, "how often restaqgen check and go vet run in the rows of the checks, some minutes each; 0 leaves them out")
 	cold := flag.Bool("cold", true, "measure the checks with empty caches, too")
 	codecTurns := flag.Int("codecs", 5, "how often each JSON library of the codecs' rows takes its turn; 0 leaves them out")
 	var p plan

@@ -18,7 +18,6 @@ var _ func(context.Context, string) error = book // signature changed: run go ge
 var bookCodec = restaq.Codec[bookIn, restaq.None]{
 	AppendIn: codec.Appender(encodeBookIn),
 	DecodeIn: codec.Reader(decodeBookIn),
-	Reads:    []string{""},
 }
 
 func encodeBookIn(e *codec.Encoder, key string, in *bookIn) {
