@@ -9,9 +9,9 @@ WITH_POSTGRES = go run ./internal/pgtest/withpostgres
 FUZZTIME = 10s
 # How long the scenarios of internal/chaos that go on at random take together.
 SOAK = 10m
-# Slow tests of what runs on one goroutine, or only in programs that they start:
-# the race detector would see nothing in them.
-RACELESS = /(cmd/restaqvet|internal/(corpus|events|generate|check|house|refresh))$$
+# Slow tests of what runs on one goroutine, or mostly in programs that they start:
+# the race detector would see little in them.
+RACELESS = /(cmd/(restaq|restaqvet)|internal/(corpus|events|generate|check|house|refresh))$$
 # The Go files that are ours to format; testdata may be broken on purpose.
 GO_FILES = $$(git ls-files -co --exclude-standard -- '*.go' ':!*/testdata/*')
 
